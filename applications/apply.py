@@ -39,7 +39,8 @@ from applications.submissions.forms import ServedForm, served_form
 from applications.submissions.validation import SOURCE_MAX, Error
 from forms_structure.rendering import form_context, submitted
 from forms_structure.structure import CONSENT, HONEYPOT, NO_TEXT
-from jobsite.api import addresses
+from jobsite.api import client_address
+from jobsite.api.absolute_urls import base_url
 from jobsite.api.permissions import lacks_factor
 from jobsite.api.throttling import RateLimit
 from vacancies.api.v1 import find_published
@@ -125,7 +126,7 @@ class _Page:
         self._read()
         values, files = submitted(self.form.sections, self.typed, self.files)
         self.files = files
-        limit, client = RateLimit(ATTEMPTS), addresses.counted(self.request)
+        limit, client = RateLimit(ATTEMPTS), client_address.rate_limit_key(self.request)
         if settings.RATE_LIMIT != "off" and not limit.allow(f"{client}:{self.vacancy.pk}"):
             text = _("There were too many attempts. Try again in %(minutes)s min.")
             response = self._refuse([("", text % {"minutes": -(-int(limit.wait()) // 60)})], 429)
@@ -141,7 +142,7 @@ class _Page:
                 source=self.source,
                 key=self._key(values, files),
                 at=at,
-                base_url=addresses.own(self.request),
+                base_url=base_url(self.request),
                 is_proof_required=proof.is_required(self.vacancy, at=at),
                 form=self.form,
             )

@@ -26,7 +26,7 @@ from applications.querysets import accounts_with
 from applications.submissions.answers import answers
 from applications.submissions.links import MAX_AGE, opened_by
 from jobsite.accounts import pages as accounts
-from jobsite.api.addresses import own
+from jobsite.api.absolute_urls import base_url
 from jobsite.text.formats import format_datetime
 
 PER_PAGE = 20
@@ -174,7 +174,7 @@ def withdraw(request: HttpRequest, application: Application, **place: Any) -> Ht
     """Ask for a confirmation, then withdraw the application."""
     if request.method == "POST":
         try:
-            operations.withdraw(application=application, base_url=own(request), at=timezone.now())
+            operations.withdraw(application=application, base_url=base_url(request), at=timezone.now())
         except operations.DecidedError:
             error = _("This application has a result. It can no longer be withdrawn.")
             return _application(request, application, **place, error=error, status=409)

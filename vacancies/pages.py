@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from forms_structure.api.v1 import serve
 from forms_structure.rendering import form_context
 from forms_structure.schema import submission_schema
-from jobsite.api.addresses import absolute
+from jobsite.api.absolute_urls import absolute
 from jobsite.text.html import sanitise
 from vacancies.api.v1 import VacancySerializer, find_published
 from vacancies.fields import html_fields

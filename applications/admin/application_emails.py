@@ -21,7 +21,7 @@ from applications.mail import templates as mail
 from applications.models import Access, Application, MailTemplate
 from applications.operations.emails import send_emails
 from jobsite.admin.base import as_id
-from jobsite.api.addresses import own
+from jobsite.api.absolute_urls import base_url
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
@@ -72,7 +72,7 @@ class EmailsAdmin(ApplicationParts):
         preview = None
         if step in ("preview", "send") and form.is_valid():
             preview = mail.email(
-                **form.cleaned_data, application=application, language=language, base_url=own(request)
+                **form.cleaned_data, application=application, language=language, base_url=base_url(request)
             )
         if preview and step == "send":
             return self._send(request, preview)

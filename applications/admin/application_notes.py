@@ -19,7 +19,7 @@ from applications.models import Access, Application, Note
 from applications.operations.notes import add_note
 from applications.querysets import readers_of
 from jobsite.admin.base import as_id
-from jobsite.api.addresses import own
+from jobsite.api.absolute_urls import base_url
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
 
@@ -59,7 +59,7 @@ class NotesAdmin(ApplicationParts):
             application=application,
             text=form.cleaned_data["text"],
             author=request.user,
-            base_url=own(request),
+            base_url=base_url(request),
             at=timezone.now(),
         )
         record(request.user, Access.CHANGE, application.pk)

@@ -23,7 +23,7 @@ from applications.models import Access, Application, MailTemplate, Stage
 from applications.operations.emails import send_emails
 from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back
-from jobsite.api.addresses import own
+from jobsite.api.absolute_urls import base_url
 from jobsite.languages import LANGUAGES
 
 AT_MOST = 2_000  # emails at a time: each is rendered and stored in the request
@@ -82,7 +82,7 @@ class BulkEmailAdmin(BulkMoveAdmin):
             "unreached": [each for each in people if not each.address],
             "templates": written(),
             "template": template,
-            "previews": previews(template, reached, own(request)) if template else [],
+            "previews": previews(template, reached, base_url(request)) if template else [],
             "is_too_many": len(selection) > AT_MOST,
             "at_most": AT_MOST,
             "selection": selection,
@@ -96,7 +96,7 @@ class BulkEmailAdmin(BulkMoveAdmin):
         with transaction.atomic():
             left = self._moved_by_others(request, selection, stage) if stage else set()
             people = [each for each in addressed(selection) if each.address and each.pk not in left]
-            emails = [email_to(each, template, own(request)) for each in people]
+            emails = [email_to(each, template, base_url(request)) for each in people]
             sent, repeated = send_emails(emails, author=request.user, at=timezone.now())
             record(request.user, Access.CHANGE, *sent)
         if sent:

@@ -18,7 +18,7 @@ from applications.models import Invitation, Message
 from applications.operations import invitations as operations
 from jobsite.accounts import roles
 from jobsite.admin.users import UserAdmin
-from jobsite.api.addresses import own
+from jobsite.api.absolute_urls import base_url
 from jobsite.api.throttling import RateLimit
 from jobsite.text.formats import format_datetime
 
@@ -64,7 +64,9 @@ class InvitationsAdmin(UserAdmin):
         if not _is_within_rate(request, address):
             form.add_error("email", _too_many())
             return False
-        operations.invite(**form.cleaned_data, author=request.user, base_url=own(request), at=timezone.now())
+        operations.invite(
+            **form.cleaned_data, author=request.user, base_url=base_url(request), at=timezone.now()
+        )
         text = gettext("The invitation is sent to %(address)s.") % {"address": address}
         self.message_user(request, text, messages.SUCCESS)
         return True
@@ -75,7 +77,7 @@ class InvitationsAdmin(UserAdmin):
                 messages.error(request, _too_many())
                 return ""
             operations.send_again(
-                invitation=invitation, author=request.user, base_url=own(request), at=timezone.now()
+                invitation=invitation, author=request.user, base_url=base_url(request), at=timezone.now()
             )
             return gettext("The invitation is sent again. The link in the earlier email no longer works.")
 

@@ -35,7 +35,8 @@ from applications.operations.submitting import (
 from applications.submissions import proof
 from applications.submissions.forms import ServedForm, served_form
 from applications.submissions.validation import document_errors
-from jobsite.api import addresses
+from jobsite.api import client_address
+from jobsite.api.absolute_urls import base_url
 from jobsite.api.permissions import lacks_factor
 from jobsite.api.problems import problem
 from jobsite.api.throttling import RateLimit
@@ -108,7 +109,7 @@ class SubmissionViewSet(ViewSet):
     def _count(self, request: Request, vacancy: Vacancy) -> None:
         """Count an attempt of the client. Raise Throttled if it is one too many."""
         limit = RateLimit(ATTEMPTS)
-        counted = f"{addresses.counted(request._request)}:{vacancy.pk}"
+        counted = f"{client_address.rate_limit_key(request._request)}:{vacancy.pk}"
         if settings.RATE_LIMIT != "off" and not limit.allow(counted):
             self.throttled(request, limit.wait())
 
@@ -140,7 +141,7 @@ def _receive(
             source=document.get("source", ""),
             key=key,
             at=at,
-            base_url=addresses.own(request),
+            base_url=base_url(request),
             solution=document.get("proof"),
             is_proof_required=proof.is_required(vacancy, at=at),
             form=form,

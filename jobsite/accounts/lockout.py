@@ -19,7 +19,7 @@ from django.template.response import TemplateResponse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
-from jobsite.api import addresses
+from jobsite.api import client_address
 from jobsite.api.problems import is_api, problem
 from jobsite.api.throttling import RateLimit
 from jobsite.db.locks import lock_transaction
@@ -89,7 +89,7 @@ class ReleaseMiddleware:
 def address(request: HttpRequest) -> str:
     """Return the address of the client, as used by the rate limit."""
     try:
-        return str(ip_address(addresses.counted(request)))
+        return str(ip_address(client_address.rate_limit_key(request)))
     except ValueError:
         return NOWHERE
 

@@ -31,7 +31,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.forms import AdminOwnPasswordChangeForm
 
 from jobsite.accounts.lockout import limited
-from jobsite.api.addresses import own
+from jobsite.api.absolute_urls import base_url
 from jobsite.api.throttling import RateLimit
 from jobsite.languages import preferred_language
 
@@ -61,7 +61,7 @@ class ResetForm(PasswordResetForm):
 
     def save(self, *, request: HttpRequest, **kwargs: Any) -> None:  # type: ignore[override]
         # read everything from the request before the thread starts
-        kwargs["extra_email_context"] = {"site": (address := own(request))}
+        kwargs["extra_email_context"] = {"site": (address := base_url(request))}
         kwargs["domain_override"] = urlsplit(address).netloc
         language = translation.get_language()
 

@@ -30,7 +30,8 @@ from django.urls import reverse
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 
-from jobsite.api import addresses
+from jobsite.api import client_address
+from jobsite.api.absolute_urls import base_origin
 
 HAS_FACTORS = settings.SECOND_FACTOR != "off"
 WRONG_CODES, WRONG_CODES_MAX = "wrong_codes", 5  # consecutive, in one session
@@ -94,7 +95,7 @@ if HAS_FACTORS:
             """Compare the origin exactly: python-fido2 accepts every port and subdomain."""
             credential = self.cleaned_data["credential"]
             client = CollectedClientData(websafe_decode(credential["response"]["clientDataJSON"]))
-            if client.origin != addresses.own_origin(context.request):
+            if client.origin != base_origin(context.request):
                 raise get_mfa_adapter().validation_error("incorrect_code")
             clean = getattr(super(), "clean_credential", lambda: credential)
             return clean()
@@ -281,7 +282,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return [own.get(path, path) for path in super().get_login_stages()]
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        return addresses.client(request) or "unknown"
+        return client_address.client(request) or "unknown"
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
         """Do not require the password again shortly after the sign-in."""

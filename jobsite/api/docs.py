@@ -14,7 +14,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobsite.api.addresses import absolute
+from jobsite.api.absolute_urls import absolute
 
 
 @lru_cache(maxsize=4)

@@ -7,7 +7,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from jobsite.api import addresses
+from jobsite.api import client_address
 
 SEE_INTERNAL = "vacancies.see_internal"  # for colleagues; other accounts do not have it
 
@@ -34,7 +34,7 @@ def may_see_internal(request: Request) -> bool:
         if request.auth is None and lacks_factor(request):  # a session; a bearer token needs no second factor
             return False
         return bool(user and user.is_active and (user.is_staff or user.has_perm(SEE_INTERNAL)))
-    return not is_protected() or addresses.is_internal(request)
+    return not is_protected() or client_address.is_internal(request)
 
 
 def is_insider(request: Request) -> bool:

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from jobsite.api.addresses import absolute
+from jobsite.api.absolute_urls import absolute
 from jobsite.api.placeholders import AddressToken, Token
 
 
