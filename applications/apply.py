@@ -159,7 +159,7 @@ class _Page:
         except SubmissionError as error:
             if error.is_form_changed:
                 self.typed.pop(CONSENT, None)  # the text may be another one
-            errors = [_shown(each) for each in error.errors]
+            errors = [_format_error(each) for each in error.errors]
             return self._refuse(errors, error.status, is_form_changed=error.is_form_changed)
         token = signing.dumps(application.pk, salt=_SALT)
         return redirect("apply-thanks", token)
@@ -232,7 +232,7 @@ def _closed(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _shown(error: Error) -> tuple[str, str]:
+def _format_error(error: Error) -> tuple[str, str]:
     """Return (name of the field or "", message) of `error`. The pointer /values/regimes/0 is of regimes."""
     parts = error.pointer.split("/")
     name = parts[2] if len(parts) > 2 and parts[1] == "values" else ""

@@ -91,7 +91,7 @@ def _values(application: Any, submission: Any) -> list[Cell]:
         application.vacancy.title,
         application.vacancy_id,
         application.stage_name or "",
-        application.shown_name,
+        application.display_name,
         application.address,
         application.phone,
         application.language,

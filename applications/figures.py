@@ -14,7 +14,9 @@ from jobsite.db.locks import lock_transaction
 from vacancies.figures.recording import BACKFILL, DAY, create, start_of_day, yesterday
 from vacancies.operations import end_of_day
 
-NAMED_FROM = 5  # applications with a source, from which its name is kept: a rare one could point to a person
+MIN_APPLICATIONS_PER_SOURCE = (
+    5  # applications with a source, from which its name is kept: a rare one could point to a person
+)
 OTHER = "*"  # stands for rare sources
 
 
@@ -70,4 +72,4 @@ def _named_sources(first: date, last: date) -> set[str]:
     )
     counted = Submission.objects.filter(source__in=used.order_by().values("source").distinct())
     common = counted.order_by().values_list("source").annotate(number=Count("pk"))
-    return {"", *(source for source, number in common if number >= NAMED_FROM)}
+    return {"", *(source for source, number in common if number >= MIN_APPLICATIONS_PER_SOURCE)}

@@ -119,13 +119,17 @@ def _application(
     status: int = 200,
 ) -> HttpResponse:
     at = timezone.now()
-    found = Application.objects.filter(pk=application.pk).select_related("submission__snapshot").with_shown()
+    found = (
+        Application.objects.filter(pk=application.pk)
+        .select_related("submission__snapshot")
+        .with_visible_status()
+    )
     application = get_object_or_404(found.prefetch_related("submission__files"))
     submission = getattr(application, "submission", None)
     context = {
         "heading": application.vacancy.title,
         "is_wide": True,
-        "application": _shown(application, at),
+        "application": _summary_of(application, at),
         "row": application,
         "sections": answers(submission) if submission else (),
         "is_manageable": _is_manageable(request, application),
@@ -139,8 +143,8 @@ def _application(
     return render(request, "applications/application.html", context, status=status)
 
 
-def _shown(application: Application, at: datetime) -> dict[str, Any]:
-    shown = application.shown_status(at=at)
+def _summary_of(application: Application, at: datetime) -> dict[str, Any]:
+    shown = application.visible_status(at=at)
     steps = application.visible_history if settings.APPLICATION_HISTORY else ()
     return {
         "pk": application.pk,
@@ -174,7 +178,9 @@ def withdraw(request: HttpRequest, application: Application, **place: Any) -> Ht
     """Ask for a confirmation, then withdraw the application."""
     if request.method == "POST":
         try:
-            operations.withdraw(application=application, base_url=base_url(request), at=timezone.now())
+            operations.withdraw_application(
+                application=application, base_url=base_url(request), at=timezone.now()
+            )
         except operations.DecidedError:
             error = _("This application has a result. It can no longer be withdrawn.")
             return _application(request, application, **place, error=error, status=409)
@@ -255,14 +261,14 @@ def claim(request: HttpRequest, application: Application, *, base: str, **place:
 def account(request: HttpRequest) -> HttpResponse:
     """Show the applications of the current user, and links to manage the account."""
     at = timezone.now()
-    rows = Application.objects.of(request.user).newest_first().with_shown()
+    rows = Application.objects.of(request.user).newest_first().with_visible_status()
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "heading": _("Your account"),
         "is_wide": True,
         "has_factors": accounts.HAS_FACTORS,
         "page": page,
-        "applications": [_shown(each, at) for each in page],
+        "applications": [_summary_of(each, at) for each in page],
     }
     return render(request, "registration/account.html", context)
 

@@ -68,7 +68,7 @@ class ApplicationQuerySet(models.QuerySet):
     def newest_first(self) -> Self:
         return self.order_by("-created_at", "-pk")
 
-    def with_shown(self) -> Self:
+    def with_visible_status(self) -> Self:
         """Prefetch everything that an API item shows, in a fixed number of queries: stage changes, visible
         steps, and the vacancies with their related rows."""
         related = {name: self.model._meta.get_field(name).related_model for name in ("changes", "history")}

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 
 from forms_structure import structure
 from forms_structure.choices import LEVELS, FieldType, Language
-from forms_structure.structure import CONSENT, Structure, StructureError, shown
+from forms_structure.structure import CONSENT, Structure, StructureError, format_value
 from jobsite.text.html_conversion import Alteration, convert, is_escaped, unescaped
 
 CONSENT_KEYS = {"name", "type", "label", "required", "css", "link", "version"}
@@ -108,7 +108,9 @@ class ParsedForm:
         if isinstance(label, dict):
             field["label"] = {key: value for key, value in label.items() if key != "type"}
             if label.get("type") != FieldType.TEXT:
-                self._faults[f"{path}.label.type"] = f"Must be text; received {shown(label.get('type'))}."
+                self._faults[f"{path}.label.type"] = (
+                    f"Must be text; received {format_value(label.get('type'))}."
+                )
         if isinstance(field.get("options"), list):
             options = [
                 self._option(option, f"{path}.options.{n}", field)
@@ -133,8 +135,8 @@ class ParsedForm:
             return item
         if item.get("name") != field.get("name"):
             self._faults[f"{path}.name"] = (
-                f"Must be the name of its field, {shown(field.get('name'))}; "
-                f"received {shown(item.get('name'))}."
+                f"Must be the name of its field, {format_value(field.get('name'))}; "
+                f"received {format_value(item.get('name'))}."
             )
         return {key: value for key, value in item.items() if key != "name"}
 
@@ -142,14 +144,14 @@ class ParsedForm:
         values = [option.get("value") if isinstance(option, dict) else option for option in options]
         if values != list(LEVELS):
             self._faults[f"{path}.options"] = (
-                f'Must have the values "0" to "5" in order; received {shown(values)}.'
+                f'Must have the values "0" to "5" in order; received {format_value(values)}.'
             )
             return
         for number, option in enumerate(options):
             is_level = isinstance(option, dict) and option.keys() == {"value", "label"}
             if not is_level or not isinstance(option["label"], str):
                 self._faults[f"{path}.options.{number}"] = (
-                    f"Must have name, value and label; received {shown(option)}."
+                    f"Must have name, value and label; received {format_value(option)}."
                 )
                 return
         self._levels.add(tuple(option["label"] for option in options))

@@ -159,8 +159,8 @@ class _Checker:
             field["on_value"] = keys["on_value"]
             if keys["on_value"] is not _MISSING and keys["on_value"] not in values:
                 text = _("Must be a value of the field it depends on (%(values)s); received %(value)s.")
-                received = shown(keys["on_value"])
-                self.fault(f"{path}.on_value", text, values=listed(values), value=received)
+                received = format_value(keys["on_value"])
+                self.fault(f"{path}.on_value", text, values=format_list(values), value=received)
         return field
 
     def label(self, value: Any, path: str, type_: FieldType | None) -> Any:
@@ -168,7 +168,7 @@ class _Checker:
             return self.text(value, path, LABEL_MAX)
         if type_ and type_ != FieldType.RANGE:
             text = _("Must be text: only a range asks for its label. Received %(value)s.")
-            self.fault(path, text, value=shown(value))
+            self.fault(path, text, value=format_value(value))
             return value
         keys = self.keys(value, path, ("name", "label"))
         return {
@@ -194,7 +194,7 @@ class _Checker:
             }
             if option["value"] in seen:
                 text = _("%(value)s is also the value of an earlier option.")
-                self.fault(f"{at}.value", text, value=shown(option["value"]))
+                self.fault(f"{at}.value", text, value=format_value(option["value"]))
             seen.add(option["value"])
             options.append(option)
         return options
@@ -205,7 +205,7 @@ class _Checker:
             return ""
         if type_ and type_ not in role.types:
             text = _("A %(type)s field cannot have the role %(role)s; allowed are %(types)s.")
-            self.fault(path, text, type=type_, role=role, types=listed(role.types))
+            self.fault(path, text, type=type_, role=role, types=format_list(role.types))
         elif is_conditional and not role.may_be_conditional:
             text = _("A conditional field cannot have the role %(role)s: it is not always filled in.")
             self.fault(path, text, role=role)
@@ -227,7 +227,7 @@ class _Checker:
             text = _(
                 "Must be a letter, then up to 63 letters, digits, hyphens or underscores; received %(value)s."
             )
-            self.fault(path, text, value=shown(value))
+            self.fault(path, text, value=format_value(value))
         elif value == CONSENT:
             text = _("%(name)s is the name of the consent box that the system adds.")
             self.fault(path, text, name=CONSENT)
@@ -236,10 +236,10 @@ class _Checker:
             self.fault(path, text, name=HONEYPOT)
         elif other := self.names.get(value):
             text = _("%(name)s is also the name of %(other)s.")
-            self.fault(path, text, name=shown(value), other=other)
+            self.fault(path, text, name=format_value(value), other=other)
         elif value in self.names:
             text = _("%(name)s is also the name of a field of the form that this form is added after.")
-            self.fault(path, text, name=shown(value))
+            self.fault(path, text, name=format_value(value))
         else:
             self.names[value] = path
         return str(value)
@@ -248,10 +248,10 @@ class _Checker:
         if value is _MISSING:
             return ""
         if not isinstance(value, str):
-            self.fault(path, _("Must be text; received %(value)s."), value=shown(value))
+            self.fault(path, _("Must be text; received %(value)s."), value=format_value(value))
         elif _CONTROL.search(value):
             text = _("Must be one line without control characters; received %(value)s.")
-            self.fault(path, text, value=shown(value))
+            self.fault(path, text, value=format_value(value))
         elif len(value) > longest:
             self.too_long(path, value, longest)
         elif not empty and not value.strip():
@@ -262,7 +262,7 @@ class _Checker:
         if value is _MISSING:
             return ""
         if not isinstance(value, str) or NO_TEXT.search(value):
-            self.fault(path, _("Must be text; received %(value)s."), value=shown(value))
+            self.fault(path, _("Must be text; received %(value)s."), value=format_value(value))
             return ""
         if len(value) > DESCRIPTION_MAX:
             self.too_long(path, value, DESCRIPTION_MAX)
@@ -274,7 +274,7 @@ class _Checker:
 
     def flag(self, value: Any, path: str) -> bool:
         if value is not _MISSING and not isinstance(value, bool):
-            self.fault(path, _("Must be true or false; received %(value)s."), value=shown(value))
+            self.fault(path, _("Must be true or false; received %(value)s."), value=format_value(value))
         return bool(value)
 
     def choice(self, value: Any, path: str, allowed: Any) -> Any:
@@ -282,7 +282,7 @@ class _Checker:
             return None
         if not isinstance(value, str) or value not in allowed.values:
             text = _("Must be one of %(values)s; received %(value)s.")
-            self.fault(path, text, values=listed(allowed.values), value=shown(value))
+            self.fault(path, text, values=format_list(allowed.values), value=format_value(value))
             return None
         return allowed(value)
 
@@ -290,7 +290,7 @@ class _Checker:
         if isinstance(value, list):
             return value
         if value is not _MISSING:
-            self.fault(path, _("Must be a list; received %(value)s."), value=shown(value))
+            self.fault(path, _("Must be a list; received %(value)s."), value=format_value(value))
         return []
 
     def keys(
@@ -299,11 +299,11 @@ class _Checker:
         """Return the members of the object `value`. Missing `wanted` members are _MISSING."""
         if not isinstance(value, dict):
             text = _("Must be an object with %(keys)s; received %(value)s.")
-            self.fault(path, text, keys=listed(wanted), value=shown(value))
+            self.fault(path, text, keys=format_list(wanted), value=format_value(value))
             return dict.fromkeys(wanted, _MISSING)
         for key in value:
             if key not in wanted and key not in allowed:
-                known = listed([*wanted, *allowed])
+                known = format_list([*wanted, *allowed])
                 self.fault(f"{path}.{key}", _("Unknown; allowed are %(keys)s."), keys=known)
         for key in wanted:
             if key not in value:
@@ -322,13 +322,13 @@ def grouped(number: int) -> str:
     return number_format(number, force_grouping=True)
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a received value for an error message: one line, truncated."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def listed(values: Collection[str]) -> str:
+def format_list(values: Collection[str]) -> str:
     """Return values for an error message: at most twelve."""
     some = ", ".join(list(values)[:12])
     return some + (", ..." if len(values) > 12 else "")

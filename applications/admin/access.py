@@ -122,7 +122,7 @@ class AccessLogAdmin(ReadOnlyAdmin):
     def record(self, entry: Any) -> str:
         if entry.found is None:
             return gettext("Application %(number)s") % {"number": entry.application}
-        text = f"{entry.found.shown_name}: {entry.found.vacancy.title}"
+        text = f"{entry.found.display_name}: {entry.found.vacancy.title}"
         url = reverse("admin:applications_application_change", args=[entry.application])
         return _linked(url, text)
 

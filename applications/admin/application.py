@@ -23,9 +23,9 @@ from applications.models import Application, HistoryEntry, SubmissionFile
 from jobsite.admin.base import counted
 from jobsite.text.formats import format_datetime
 
-FEW = 5_000  # applications whose ids fit into a query
+MAX_IDS_IN_QUERY = 5_000  # applications whose ids fit into a query
 # What a row of the list shows, besides annotations.
-SHOWN = (
+LIST_FIELDS = (
     "user", "vacancy", "given_name", "family_name", "email", "created_at", "is_repeated", "rating", "read_at",
     "withdrawn_at",
     "user__username", "user__first_name", "user__last_name", "vacancy__title",
@@ -42,7 +42,9 @@ class ApplicationChangeList(ChangeList):
         pks = list(self.result_list.values_list("pk", flat=True))
         files = counted(SubmissionFile.objects.all(), "submission__application")
         rows: Any = self.model_admin.get_queryset(request)
-        shown = rows.select_related("user", "vacancy").only(*SHOWN).annotate(file_count=files).in_bulk(pks)
+        shown = (
+            rows.select_related("user", "vacancy").only(*LIST_FIELDS).annotate(file_count=files).in_bulk(pks)
+        )
         self.result_list = [shown[pk] for pk in pks if pk in shown]
 
 
@@ -51,7 +53,7 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
     """The list of applications, with bulk actions."""
 
     list_display = (
-        "applicant_name", "to_vacancy", "shown_stage", "applied", "next_step", "stars", "marks", "files"
+        "applicant_name", "to_vacancy", "visible_stage", "applied", "next_step", "stars", "marks", "files"
     )  # fmt: skip
     list_filter = FILTERS
     list_filter_submit = True
@@ -80,8 +82,8 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
             return queryset, False
         found = queryset.matching(search_term)
         # Search once: the list would repeat the search for the count and for the rows.
-        pks = list(found.order_by().values_list("pk", flat=True)[: FEW + 1])
-        return (queryset.filter(pk__in=pks) if len(pks) <= FEW else found), False
+        pks = list(found.order_by().values_list("pk", flat=True)[: MAX_IDS_IN_QUERY + 1])
+        return (queryset.filter(pk__in=pks) if len(pks) <= MAX_IDS_IN_QUERY else found), False
 
     # --- columns ---
 
@@ -93,16 +95,16 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
             ACTION_CHECKBOX_NAME,
             application.pk,
             checkbox.attrs["class"],
-            gettext("Select %(name)s") % {"name": application.shown_name},
+            gettext("Select %(name)s") % {"name": application.display_name},
         )
 
     @display(description=_("Applicant"))
     def applicant_name(self, application: Application) -> str:
         """Mark new applications by a word and by weight, not only by colour."""
         if application.read_at:
-            return application.shown_name
+            return application.display_name
         return format_html(
-            '<b>{}</b> <span class="panel-state is-new">{}</span>', application.shown_name, gettext("New")
+            '<b>{}</b> <span class="panel-state is-new">{}</span>', application.display_name, gettext("New")
         )
 
     @display(description=_("Vacancy"))
@@ -115,7 +117,7 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
         )
 
     @display(description=_("Stage"), ordering="stage_name")
-    def shown_stage(self, application: Any) -> str:
+    def visible_stage(self, application: Any) -> str:
         """Like `current_stage`, without a template per row."""
         return format_html('<span class="panel-state">{}</span>', application.stage_name or "-")
 

@@ -17,7 +17,7 @@ from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
 from vacancies.admin.brand_access import within
 
-OTHERS = 20  # at most so many other applications of the same person
+MAX_OTHER_APPLICATIONS = 20  # at most so many other applications of the same person
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def other_applications(user: Any, application: Application) -> QuerySet:
         same |= Q(user=application.user_id)
     rows: Any = Application.objects.filter(same) if same else Application.objects.none()
     own: Any = within(user, rows.exclude(pk=application.pk), "vacancy")
-    return own.with_stage().select_related("vacancy").newest_first()[:OTHERS]
+    return own.with_stage().select_related("vacancy").newest_first()[:MAX_OTHER_APPLICATIONS]
 
 
 def stage_history(changes: list[StageChange]) -> list[StageLine]:
@@ -99,13 +99,13 @@ def undoable(changes: list[StageChange], *, at: datetime) -> StageChange | None:
 def statuses(application: Application, *, at: datetime) -> dict[str, Any]:
     """Return the status that the applicant sees at `at`, by language, and texts about its scheduled changes.
     Requires `ordered_changes`."""
-    status = application.shown_status(at=at)
+    status = application.visible_status(at=at)
     coming = []
     before: Any = status
     for visible_from in sorted(
         change.visible_at for change in application.ordered_changes if change.visible_at > at
     ):
-        after = application.shown_status(at=visible_from)
+        after = application.visible_status(at=visible_from)
         if after != before:
             text = gettext("From %(visible_from)s: %(status)s.")
             coming.append(text % {"visible_from": format_datetime(visible_from), "status": after})

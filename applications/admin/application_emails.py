@@ -16,7 +16,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from applications.admin import application_context as shown
 from applications.admin.application_parts import ApplicationParts
-from applications.admin.brand_access import record
+from applications.admin.brand_access import log_access
 from applications.mail import templates as mail
 from applications.models import Access, Application, MailTemplate
 from applications.operations.emails import send_emails
@@ -78,7 +78,7 @@ class EmailsAdmin(ApplicationParts):
             return self._send(request, preview)
         context = {
             **self.admin_site.each_context(request),
-            "title": gettext("Email to %(applicant)s") % {"applicant": application.shown_name},
+            "title": gettext("Email to %(applicant)s") % {"applicant": application.display_name},
             "opts": self.opts,
             "media": self.media,
             "application": application,
@@ -93,7 +93,7 @@ class EmailsAdmin(ApplicationParts):
             "filters": request.GET.get("_changelist_filters", ""),
             "back": self.page_of(request, application, "emails"),
         }
-        record(request.user, Access.VIEW, application.pk)
+        log_access(request.user, Access.VIEW, application.pk)
         status = 422 if form.is_bound and form.errors else 200
         response = render(request, "admin/applications/application/email.html", context, status=status)
         response["Cache-Control"] = "private, no-store"
@@ -102,7 +102,7 @@ class EmailsAdmin(ApplicationParts):
     def _send(self, request: HttpRequest, email: mail.Email) -> HttpResponse:
         with transaction.atomic():
             sent, repeated = send_emails([email], author=request.user, at=timezone.now())
-            record(request.user, Access.CHANGE, *sent)
+            log_access(request.user, Access.CHANGE, *sent)
         if sent:
             self.message_user(request, gettext("The email is queued."), messages.SUCCESS)
         elif repeated:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from applications.admin.application_parts import ApplicationParts
-from applications.admin.brand_access import record
+from applications.admin.brand_access import log_access
 from applications.models import Access, Application, Note
 from applications.operations.notes import add_note
 from applications.querysets import readers_of
@@ -23,7 +23,7 @@ from jobsite.api.absolute_urls import base_url
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
 
-COLLEAGUES = 100  # listed as those who can be mentioned
+MAX_COLLEAGUES = 100  # listed as those who can be mentioned
 
 
 class NoteForm(forms.ModelForm):
@@ -36,8 +36,8 @@ class NoteForm(forms.ModelForm):
 
 class NotesAdmin(ApplicationParts):
     def get_urls(self) -> list[URLPattern]:
-        own = {"note": self.note_view, "delete-note": self.delete_note_view}
-        return [*self.object_urls(own), *super().get_urls()]
+        views = {"note": self.note_view, "delete-note": self.delete_note_view}
+        return [*self.object_urls(views), *super().get_urls()]
 
     def note_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Add a note. An invalid one is shown again with the error."""
@@ -62,7 +62,7 @@ class NotesAdmin(ApplicationParts):
             base_url=base_url(request),
             at=timezone.now(),
         )
-        record(request.user, Access.CHANGE, application.pk)
+        log_access(request.user, Access.CHANGE, application.pk)
         if names := ", ".join(sorted(person(user) for user in note.mentioned.all())):
             text = gettext("The note was added. Mentioned by email: %(names)s.") % {"names": names}
         else:
@@ -81,7 +81,7 @@ class NotesAdmin(ApplicationParts):
         deleted, _rows = own_notes.filter(pk__in=[as_id(request.POST.get("note"))]).delete()
         if not deleted:
             raise Http404
-        record(request.user, Access.CHANGE, application.pk)
+        log_access(request.user, Access.CHANGE, application.pk)
         self.message_user(request, gettext("The note was deleted."), messages.SUCCESS)
         return self.back(request, application, "notes")
 
@@ -103,5 +103,5 @@ class NotesAdmin(ApplicationParts):
             ]
         if may_add:
             colleagues = readers_of(application.vacancy).exclude(pk=request.user.pk).order_by("username")
-            context |= {"note_form": NoteForm(), "colleagues": colleagues[:COLLEAGUES]}
+            context |= {"note_form": NoteForm(), "colleagues": colleagues[:MAX_COLLEAGUES]}
         return context

@@ -12,14 +12,14 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from applications.admin import application_context as shown
+from applications.admin import application_context
 from applications.admin.application_emails import EmailsAdmin
 from applications.admin.application_form import ApplicationForm, StepInline
 from applications.admin.application_notes import NotesAdmin
 from applications.admin.application_order import neighbours
-from applications.admin.brand_access import record
+from applications.admin.brand_access import log_access
 from applications.models import Access, Application
-from applications.operations import move, undo
+from applications.operations import move, undo_moves
 from jobsite.admin.base import as_id
 from jobsite.text.formats import format_datetime
 
@@ -39,8 +39,8 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         js = ("applications/application.js",)
 
     def get_urls(self) -> list[URLPattern]:
-        own = {"undo": self.undo_view, "unread": self.unread_view}
-        return [*self.object_urls(own), *super().get_urls()]
+        views = {"undo": self.undo_view, "unread": self.unread_view}
+        return [*self.object_urls(views), *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         rows: Any = super().get_queryset(request)
@@ -67,7 +67,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
         response = super().change_view(request, object_id, *args, **kwargs)
         if response.status_code == 200:
-            record(request.user, Access.VIEW, int(object_id))
+            log_access(request.user, Access.VIEW, int(object_id))
             form = response.context_data["adminform"].form
             # the only error, of this form and of its interviews
             if getattr(form, "is_unconfirmed", False) and len(response.context_data["errors"]) == 1:
@@ -77,7 +77,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
         response = super().history_view(request, object_id, extra_context)
-        record(request.user, Access.VIEW, int(object_id))
+        log_access(request.user, Access.VIEW, int(object_id))
         return response
 
     def render_change_form(
@@ -87,22 +87,22 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         at = timezone.now()
         if request.method == "GET" and obj.read_at is None and self.has_change_permission(request, obj):
             Application.objects.filter(pk=obj.pk, read_at=None).update(read_at=at)
-        submission, sections = shown.submitted(obj)
+        submission, sections = application_context.submitted(obj)
         changes = obj.ordered_changes = list(obj.changes.select_related("stage__status", "author"))
         query = self.get_preserved_filters(request)
         context |= {
             "application": obj,
             "at": format_datetime(obj.created_at),
             "withdrawn_at": format_datetime(obj.withdrawn_at) if obj.withdrawn_at else "",
-            "contact": shown.contact(obj),
+            "contact": application_context.contact(obj),
             "submission": submission,
             "consented_at": format_datetime(submission.consented_at) if submission else "",
             "sections": sections,
-            "others": shown.other_applications(request.user, obj),
-            "shown_statuses": shown.statuses(obj, at=at),
-            "shown_steps": shown.steps(obj),
-            "stage_history": shown.stage_history(changes),
-            "undoable": shown.undoable(changes, at=at),
+            "others": application_context.other_applications(request.user, obj),
+            "visible_statuses": application_context.statuses(obj, at=at),
+            "visible_steps": application_context.steps(obj),
+            "stage_history": application_context.stage_history(changes),
+            "undoable": application_context.undoable(changes, at=at),
             "may_change": self.has_change_permission(request, obj),
             "may_see_vacancy": request.user.has_perm("vacancies.view_vacancy"),
             "query": f"?{query}" if query else "",
@@ -114,7 +114,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
 
     @display(description=_("Applicant"))
     def applicant(self, application: Application) -> str:
-        return application.shown_name
+        return application.display_name
 
     @display(description=_("Applied"), ordering="created_at")
     def applied(self, application: Application) -> str:
@@ -138,7 +138,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         context = {
             **self.admin_site.each_context(request),
             "title": gettext("Move %(applicant)s to %(stage)s?")
-            % {"applicant": application.shown_name, "stage": stage},
+            % {"applicant": application.display_name, "stage": stage},
             "opts": self.opts,
             "original": application,
             "stage": stage,
@@ -155,7 +155,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         if form.cleaned_data["stage"].pk != obj.stage_id:
             rows = Application.objects.filter(pk=obj.pk)
             move(applications=rows, stage=form.cleaned_data["stage"], author=request.user, at=now)
-        record(request.user, Access.CHANGE, obj.pk)
+        log_access(request.user, Access.CHANGE, obj.pk)
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         now = timezone.now()
@@ -169,9 +169,11 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         """Undo the posted stage change of the application."""
         application = self.posted_to(request, object_id, CHANGE)
         change = application.changes.filter(pk__in=[as_id(request.POST.get("change"))])
-        undone, _kept = undo(change.values_list("pk", flat=True), author=request.user, at=timezone.now())
+        undone, _kept = undo_moves(
+            change.values_list("pk", flat=True), author=request.user, at=timezone.now()
+        )
         if undone:
-            record(request.user, Access.CHANGE, application.pk)
+            log_access(request.user, Access.CHANGE, application.pk)
             text = gettext("The stage change was undone. The applicant did not see it.")
             self.message_user(request, text, messages.SUCCESS)
         else:
@@ -183,7 +185,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         """Mark the application as new, and return to the list: its page would mark it as read again."""
         application = self.posted_to(request, object_id, CHANGE)
         Application.objects.filter(pk=application.pk).update(read_at=None)
-        record(request.user, Access.CHANGE, application.pk)
+        log_access(request.user, Access.CHANGE, application.pk)
         self.message_user(request, gettext("Marked as unread."), messages.SUCCESS)
         return self.response_post_save_change(request, application)
 

@@ -5,12 +5,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
-from applications.admin.brand_access import BrandScopedAdmin
+from applications.admin.brand_access import BrandScopedNoAddAdmin
 from applications.models import Application
 from jobsite.admin.base import as_id
 
 
-class ApplicationParts(BrandScopedAdmin):
+class ApplicationParts(BrandScopedNoAddAdmin):
     """The base of the parts: each has URLs of its own below that of the application."""
 
     def posted_to(self, request: HttpRequest, object_id: str, permission: str) -> Application:

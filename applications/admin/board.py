@@ -16,15 +16,15 @@ from django.utils.translation import gettext
 from unfold.contrib.filters.forms import AutocompleteDropdownForm
 
 from applications.admin.application_form import DECISIONS
-from applications.admin.brand_access import BrandScopedAdmin
+from applications.admin.brand_access import BrandScopedNoAddAdmin
 from applications.admin.bulk_move import stages
-from applications.admin.selection import NAMES, Selection
+from applications.admin.selection import NAMES, ApplicationSelection
 from applications.models import Application, Stage
 from jobsite.admin.base import as_id
 from vacancies.admin.brand_access import within
 from vacancies.models import Vacancy
 
-CARDS = 20  # per column; the list has the others
+MAX_CARDS = 20  # per column; the list has the others
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Column:
     cards: list[dict[str, Any]] = field(default_factory=list)
 
 
-class BoardAdmin(BrandScopedAdmin):
+class BoardAdmin(BrandScopedNoAddAdmin):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.board_view)
         return [path("board/", view, name="applications_application_board"), *super().get_urls()]
@@ -87,7 +87,7 @@ def columns(request: HttpRequest, rows: Any, vacancy: Vacancy | None) -> list[Co
     for pk, stage in rows.newest_first().values_list("pk", "stage_id").iterator():
         if stage in found:
             found[stage].count += 1
-            if len(shown[stage]) < CARDS:
+            if len(shown[stage]) < MAX_CARDS:
                 shown[stage].append(pk)
     pks = [pk for of_stage in shown.values() for pk in of_stage]
     cards = Application.objects.filter(pk__in=pks).with_latest_change().select_related("user", "vacancy")
@@ -102,6 +102,6 @@ def columns(request: HttpRequest, rows: Any, vacancy: Vacancy | None) -> list[Co
 def card(application: Any, now: Any) -> dict[str, Any]:
     return {
         "application": application,
-        "selection": Selection({application.pk: application.change_id}),
+        "selection": ApplicationSelection({application.pk: application.change_id}),
         "age": timesince(application.created_at, now, depth=1),
     }

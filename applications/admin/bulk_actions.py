@@ -10,9 +10,9 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from applications import exports
-from applications.admin.brand_access import record
+from applications.admin.brand_access import log_access
 from applications.admin.bulk_email import BulkEmailAdmin
-from applications.admin.selection import Selection
+from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 
@@ -43,7 +43,7 @@ class BulkActionsAdmin(BulkEmailAdmin):
     def _exported(self, request: HttpRequest, queryset: QuerySet) -> list[int]:
         """Log the export of the applications. Return their ids in the order of the list."""
         pks = list(queryset.values_list("pk", flat=True))
-        record(request.user, Access.EXPORT, *pks)
+        log_access(request.user, Access.EXPORT, *pks)
         return pks
 
     @admin.action(description=_("Mark as read"), permissions=["change"])
@@ -61,8 +61,8 @@ class BulkActionsAdmin(BulkEmailAdmin):
     ) -> HttpResponse | None:
         """Ask, then set the mark of colleagues too: an application is new until one of them reads it."""
         if not is_confirmed(request):
-            people = Selection.of(rows).people()
-            listed = [Row(f"{each.shown_name} – {each.vacancy.title}") for each in people]
+            people = ApplicationSelection.of(rows).people()
+            listed = [Row(f"{each.display_name} – {each.vacancy.title}") for each in people]
             return ask(
                 self, request, label=label, icon=icon, is_refused=not listed,
                 text=gettext("The mark changes for your colleagues too."),
@@ -70,7 +70,7 @@ class BulkActionsAdmin(BulkEmailAdmin):
             )  # fmt: skip
         pks = list(rows.order_by().values_list("pk", flat=True))
         count = Application.objects.filter(pk__in=pks).update(read_at=read_at)
-        record(request.user, Access.CHANGE, *pks)
+        log_access(request.user, Access.CHANGE, *pks)
         text = (
             ngettext("%(count)d marked as read.", "%(count)d marked as read.", count)
             if read_at

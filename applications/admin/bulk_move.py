@@ -22,17 +22,17 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from applications.admin.application_form import DECISIONS
-from applications.admin.brand_access import BrandScopedAdmin, record
-from applications.admin.selection import Selection
+from applications.admin.brand_access import BrandScopedNoAddAdmin, log_access
+from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application, Stage, StageChange
-from applications.operations import move_if_unchanged, undo
+from applications.operations import move_if_unchanged, undo_moves
 from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back
 from jobsite.days import days_after
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.text.formats import format_datetime
 
-NAMED = 10  # names in a message
+MAX_NAMES = 10  # names in a message
 
 
 @dataclass
@@ -47,18 +47,18 @@ class Result:
     messages: list[tuple[int, Any]] = field(default_factory=list)
 
 
-class BulkMoveAdmin(BrandScopedAdmin):
+class BulkMoveAdmin(BrandScopedNoAddAdmin):
     """The actions that move applications, and their pages."""
 
     def get_urls(self) -> list[URLPattern]:
         prefix = "applications_application"
-        own = [
+        urls = [
             path("move/", self.admin_site.admin_view(self.move_view), name=f"{prefix}_move"),
             path(
                 "undo-moves/", self.admin_site.admin_view(self.undo_moves_view), name=f"{prefix}_undo_moves"
             ),
         ]
-        return [*own, *super().get_urls()]
+        return [*urls, *super().get_urls()]
 
     def move_actions(self, request: Any) -> dict[str, Any]:
         """Return an action of the list per stage. The admin formats labels of actions: "%" is doubled."""
@@ -71,7 +71,7 @@ class BulkMoveAdmin(BrandScopedAdmin):
 
     @staticmethod
     def _move_selected(page: Any, request: HttpRequest, queryset: QuerySet, *, stage: Stage) -> Any:
-        return page.confirm_move(request, Selection.of(queryset), stage, request.get_full_path())
+        return page.confirm_move(request, ApplicationSelection.of(queryset), stage, request.get_full_path())
 
     def move_view(self, request: HttpRequest) -> HttpResponse:
         """POST: move `applications` to `stage`. A stage that decides something needs `confirmed`."""
@@ -79,7 +79,7 @@ class BulkMoveAdmin(BrandScopedAdmin):
             return HttpResponseNotAllowed(["POST"])
         if not self.has_change_permission(request):
             raise PermissionDenied
-        selection = Selection.sent_by(request, self.get_queryset(request))
+        selection = ApplicationSelection.sent_by(request, self.get_queryset(request))
         stage = stage_sent_by(request)
         back = way_back(request, reverse("admin:applications_application_changelist"))
         if request.headers.get("Accept") == "application/json" and stage.kind not in DECISIONS:
@@ -89,20 +89,22 @@ class BulkMoveAdmin(BrandScopedAdmin):
         self.move_and_report(request, selection, stage)
         return redirect(back)
 
-    def move_and_report(self, request: HttpRequest, selection: Selection, stage: Stage) -> "Result":
+    def move_and_report(
+        self, request: HttpRequest, selection: ApplicationSelection, stage: Stage
+    ) -> "Result":
         result = self._run(request, selection, stage)
         for level, text in result.messages:
             self.message_user(request, text, level)
         return result
 
     def confirm_move(
-        self, request: HttpRequest, selection: Selection, stage: Stage, back: str
+        self, request: HttpRequest, selection: ApplicationSelection, stage: Stage, back: str
     ) -> HttpResponse:
         people = list(selection.people())
         there = [each for each in people if each.stage_id == stage.pk]
         context = {
             **self.admin_site.each_context(request),
-            **status_shown(stage),
+            **status_context(stage),
             "opts": self.opts,
             "title": gettext("Move to: %(stage)s") % {"stage": stage.name},
             "people": [each for each in people if each.stage_id != stage.pk],
@@ -112,7 +114,7 @@ class BulkMoveAdmin(BrandScopedAdmin):
         }
         return TemplateResponse(request, "admin/applications/application/confirm_move.html", context)
 
-    def _run(self, request: HttpRequest, selection: Selection, stage: Stage) -> "Result":
+    def _run(self, request: HttpRequest, selection: ApplicationSelection, stage: Stage) -> "Result":
         at = timezone.now()
         with transaction.atomic():
             moved, there, elsewhere = move_if_unchanged(
@@ -141,7 +143,9 @@ class BulkMoveAdmin(BrandScopedAdmin):
             result.messages.append((messages.ERROR, with_links(text, elsewhere)))
         return result
 
-    def _moved_json(self, request: HttpRequest, selection: Selection, stage: Stage) -> HttpResponse:
+    def _moved_json(
+        self, request: HttpRequest, selection: ApplicationSelection, stage: Stage
+    ) -> HttpResponse:
         """Move the one application of a card, for the board's script. 409: somebody else moved it."""
         result = self._run(request, selection, stage)
         body = {
@@ -150,7 +154,7 @@ class BulkMoveAdmin(BrandScopedAdmin):
             else gettext("moved to %(stage)s.") % {"stage": stage},
             "undo": result.undo_url,
             "undo_label": gettext("Undo"),
-            "applications": str(Selection.of(selection.rows())),
+            "applications": str(ApplicationSelection.of(selection.rows())),
         }
         return JsonResponse(body, status=409 if result.elsewhere else 200)
 
@@ -169,7 +173,7 @@ class BulkMoveAdmin(BrandScopedAdmin):
             self._undo_moves(request, changes, now)
             return redirect("admin:applications_application_changelist")
         rows = list(changes.select_related("stage"))
-        selection = Selection({row.application_id: None for row in rows if row.visible_at > now})
+        selection = ApplicationSelection({row.application_id: None for row in rows if row.visible_at > now})
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -182,7 +186,7 @@ class BulkMoveAdmin(BrandScopedAdmin):
 
     def _undo_moves(self, request: HttpRequest, changes: QuerySet, now: datetime) -> None:
         with transaction.atomic():
-            undone, kept = undo(list(changes.values_list("pk", flat=True)), author=request.user, at=now)
+            undone, kept = undo_moves(list(changes.values_list("pk", flat=True)), author=request.user, at=now)
             self.log_moves(request, undone, _("Stage change undone."))
         if undone:
             text = ngettext("%(count)d stage change was undone.", "%(count)d stage changes were undone.",
@@ -200,12 +204,12 @@ class BulkMoveAdmin(BrandScopedAdmin):
         """Add entries to the access log and to the history of the applications."""
         with translation.override(site_language()):  # stored, and read by all users
             stored = str(text) % values
-        record(request.user, Access.CHANGE, *pks)
+        log_access(request.user, Access.CHANGE, *pks)
         changed: Any = Application.objects.filter(pk__in=pks)
         LogEntry.objects.log_actions(request.user.pk, changed, CHANGE, stored)  # type: ignore[arg-type]
 
 
-def status_shown(stage: Stage) -> dict[str, Any]:
+def status_context(stage: Stage) -> dict[str, Any]:
     """Return what applicants see of `stage`, and from when ("" for at once), for visible_status.html."""
     visible_at = days_after(timezone.now(), stage.embargo_days)
     return {
@@ -257,7 +261,7 @@ def links(pks: list[int]) -> str:
     stored in sessions, which an erasure does not search."""
     shown = [
         (reverse("admin:applications_application_change", args=[pk]), Application(pk=pk))
-        for pk in pks[:NAMED]
+        for pk in pks[:MAX_NAMES]
     ]
     found = format_html_join(", ", '<a class="text-link" href="{}">{}</a>', shown)
     more = len(pks) - len(shown)

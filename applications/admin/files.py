@@ -11,14 +11,14 @@ from django.utils.decorators import method_decorator
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
-from applications.admin.brand_access import BrandScopedAdmin, record
+from applications.admin.brand_access import BrandScopedNoAddAdmin, log_access
 from applications.models import Access, SubmissionFile
 from applications.submissions.files import download_name, media_type, open_file
 
 logger = logging.getLogger(__name__)
 
 
-class FilesAdmin(BrandScopedAdmin):
+class FilesAdmin(BrandScopedNoAddAdmin):
     """The files of an application, for those who may view it."""
 
     def get_urls(self) -> list[URLPattern]:
@@ -39,7 +39,7 @@ class FilesAdmin(BrandScopedAdmin):
         except (OSError, ValueError) as error:
             logger.error("The file %s of an application cannot be read: %s", pk, error)
             raise Http404 from error
-        record(request.user, Access.FILE, file.submission.application_id)
+        log_access(request.user, Access.FILE, file.submission.application_id)
         headers = {
             "Cache-Control": "private, no-store",
             "Content-Disposition": str(content_disposition_header(True, download_name(file))),

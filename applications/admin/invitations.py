@@ -29,14 +29,14 @@ class InvitationsAdmin(UserAdmin):
     list_before_template = "admin/auth/user/invitations.html"
 
     def get_urls(self) -> list[URLPattern]:
-        own = [
+        urls = [
             path(f"invitations/<int:pk>/{name}/", self.admin_site.admin_view(view), name=f"auth_user_{code}")
             for name, code, view in (
                 ("send-again", "send_again", self.send_again_view),
                 ("withdraw", "withdraw", self.withdraw_view),
             )
         ]
-        return [*own, *super().get_urls()]
+        return [*urls, *super().get_urls()]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         may = self.has_add_permission(request)

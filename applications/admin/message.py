@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.generic import RedirectView
 from unfold.decorators import action, display
 
-from applications.admin.brand_access import BrandScopedAdmin, record
+from applications.admin.brand_access import BrandScopedNoAddAdmin, log_access
 from applications.admin.my_emails import my_emails
 from applications.models import Access, Message
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
@@ -31,11 +31,11 @@ COLORS = {
 
 
 @admin.register(Message)
-class MessageAdmin(BrandScopedAdmin):
+class MessageAdmin(BrandScopedNoAddAdmin):
     """Emails are read only. Those that failed can be queued again."""
 
     vacancy = "application__vacancy"
-    list_display = ("summary", "to", "shown_state", "queued", "reason")
+    list_display = ("summary", "to", "state_label", "queued", "reason")
     list_filter = ("state", "kind")
     list_before_template = "admin/applications/message/my_emails_link.html"
     show_full_result_count = False
@@ -59,8 +59,8 @@ class MessageAdmin(BrandScopedAdmin):
         view = self.admin_site.admin_view(my_emails)
         # emails of earlier releases link to digest/
         earlier = RedirectView.as_view(pattern_name="admin:my_emails")
-        own = [path("mine/", view, name="my_emails"), path("digest/", earlier)]
-        return [*own, *super().get_urls()]
+        urls = [path("mine/", view, name="my_emails"), path("digest/", earlier)]
+        return [*urls, *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).select_related("author", "application__vacancy")
@@ -80,7 +80,7 @@ class MessageAdmin(BrandScopedAdmin):
         response = super().change_view(request, object_id, *args, **kwargs)
         message = self.get_object(request, object_id)
         if response.status_code == 200 and message and message.application_id:
-            record(request.user, Access.VIEW, message.application_id)
+            log_access(request.user, Access.VIEW, message.application_id)
         response["Cache-Control"] = "private, no-store"
         return response
 
@@ -91,7 +91,7 @@ class MessageAdmin(BrandScopedAdmin):
         return message.subject
 
     @display(description=_("Status"), ordering="state", label=dict(COLORS))
-    def shown_state(self, message: Message) -> Any:
+    def state_label(self, message: Message) -> Any:
         return message.state, message.get_state_display()
 
     @display(description=_("Reason"))
@@ -151,7 +151,7 @@ class MessageAdmin(BrandScopedAdmin):
             text = gettext("Queued again.")
         again = Message.objects.filter(pk__in=pks)
         LogEntry.objects.log_actions(request.user.pk, again, CHANGE, text)  # type: ignore[arg-type]
-        record(request.user, Access.CHANGE, *applications)
+        log_access(request.user, Access.CHANGE, *applications)
         text = ngettext("%(count)d email is queued again.", "%(count)d emails are queued again.", count)
         level = messages.SUCCESS if count else messages.WARNING
         self.message_user(request, text % {"count": count}, level)

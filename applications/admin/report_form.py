@@ -14,7 +14,7 @@ from vacancies.models import Filter
 
 DAYS_MAX = 1830  # five years
 PRESETS = {30: _("Last 30 days"), 90: _("Last 90 days"), 365: _("Last 12 months")}
-DEFAULT = 90
+DEFAULT_DAYS = 90
 FIRST_YEAR = 1971
 BRAND = "brand"
 
@@ -29,7 +29,7 @@ class ReportForm(forms.Form):
 
     def __init__(self, given: dict[str, str], *, user: Any, last: date) -> None:
         """`last` is the last day with figures."""
-        period = Days.until(last, DEFAULT)
+        period = Days.until(last, DEFAULT_DAYS)
         defaults = {"since": str(period.first), "until": str(period.last), "by": BRAND}
         if given.get("since") or given.get("until"):
             defaults["since"] = ""
@@ -55,7 +55,7 @@ class ReportForm(forms.Form):
                 self.add_error(name, _("Choose a date after 1970."))
                 return data
         until = min(data["until"] or self.last, self.last)
-        since = data["since"] or Days.until(until, DEFAULT).first
+        since = data["since"] or Days.until(until, DEFAULT_DAYS).first
         if since > until:
             text = _("The period begins after its end, or after the last date with figures.")
             self.add_error("since", text)

@@ -21,8 +21,8 @@ from vacancies.figures.recording import DAY, start_of_day
 from vacancies.models import Brand, DailyVacancies, FilterOption
 from vacancies.operations import end_of_day
 
-POINTS = 60  # of a line
-BARS = 20
+MAX_POINTS = 60  # of a line
+MAX_BARS = 20
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Scope:
 
     def parts(self) -> list[Days]:
         """Return the days in parts that are equally long, except the first."""
-        step = ceil(len(self.days) / POINTS)
+        step = ceil(len(self.days) / MAX_POINTS)
         found, last = [], self.days.last
         while last >= self.days.first:
             found.append(Days(max(self.days.first, last - (step - 1) * DAY), last))
@@ -173,7 +173,7 @@ def groups(scope: Scope) -> ReportTable:
             _("Days to close, average"),
         ],
         found,
-        bar_chart(sorted(bars, key=lambda bar: -bar[1])[:BARS]),
+        bar_chart(sorted(bars, key=lambda bar: -bar[1])[:MAX_BARS]),
         note=several(scope),
     )
 
@@ -248,7 +248,7 @@ def counted(
     rows = list(found) if is_sorted else sorted(found, key=lambda row: (-row[1], row[0]))
     cells: list[list[Cell]] = [[name, number] for name, number in rows]
     return ReportTable(
-        code, title, [label, _("Applications")], cells, bar_chart(rows[:BARS]), note=note if rows else ""
+        code, title, [label, _("Applications")], cells, bar_chart(rows[:MAX_BARS]), note=note if rows else ""
     )
 
 

@@ -126,7 +126,7 @@ KINDS = (
         gettext_lazy("Applications"),
         Application,
         contains("given_name", "family_name", "email_folded", "user__first_name", "user__last_name"),
-        lambda application: (application.shown_name, application.vacancy.title),
+        lambda application: (application.display_name, application.vacancy.title),
         related=("user", "vacancy"),
         exact=_reference_or_address,
         is_large=True,

@@ -12,13 +12,13 @@ NAMES = (
 )  # fmt: skip
 
 
-class Selection(selection.Selection):
+class ApplicationSelection(selection.Selection):
     """Applications by id, with the id of their latest stage change, or None without one."""
 
     parameter = "applications"
 
     @classmethod
-    def of(cls, applications: Any) -> "Selection":
+    def of(cls, applications: Any) -> "ApplicationSelection":
         rows = applications.order_by().with_latest_change().values_list("pk", "change_id")
         return cls(dict(rows))
 

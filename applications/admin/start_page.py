@@ -15,7 +15,7 @@ from vacancies.admin.dashboard import SHOWN, TREND, weekly
 from vacancies.admin.dashboard import dashboard as vacancies_dashboard
 from vacancies.figures.reading import Days, by_day, last_recorded
 
-COUNTED = 99  # larger counts are shown as "99+"
+MAX_COUNT = 99  # larger counts are shown as "99+"
 
 
 def unread(user: Any) -> QuerySet:
@@ -24,11 +24,11 @@ def unread(user: Any) -> QuerySet:
 
 
 def unread_count(request: HttpRequest) -> str:
-    """Return the number of unread applications as text: "99+" for more than `COUNTED`, "" for none. One query
-    per request."""
+    """Return the number of unread applications as text: "99+" for more than MAX_COUNT, "" for none. One
+    query per request."""
     if not hasattr(request, "_unread_applications"):
-        count = unread(request.user).order_by()[: COUNTED + 1].count()
-        request._unread_applications = f"{COUNTED}+" if count > COUNTED else str(count or "")  # type: ignore[attr-defined]
+        count = unread(request.user).order_by()[: MAX_COUNT + 1].count()
+        request._unread_applications = f"{MAX_COUNT}+" if count > MAX_COUNT else str(count or "")  # type: ignore[attr-defined]
     return request._unread_applications  # type: ignore[attr-defined]
 
 

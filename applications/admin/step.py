@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext, pgettext_lazy
 from unfold.decorators import display
 
-from applications.admin.brand_access import BrandScopedAdmin
+from applications.admin.brand_access import BrandScopedNoAddAdmin
 from applications.models import HistoryEntry
 from jobsite.text.formats import format_date
 
@@ -44,7 +44,7 @@ class WhenFilter(admin.SimpleListFilter):
 
 
 @admin.register(HistoryEntry)
-class StepAdmin(BrandScopedAdmin):
+class StepAdmin(BrandScopedNoAddAdmin):
     vacancy = "application__vacancy"
     list_display = ("day", "time", "name", "applicant", "to", "result", "is_visible")
     list_display_links = None
@@ -66,7 +66,7 @@ class StepAdmin(BrandScopedAdmin):
     @display(description=_("Applicant"))
     def applicant(self, step: HistoryEntry) -> str:
         url = reverse("admin:applications_application_change", args=[step.application_id])
-        return format_html('<a class="text-link" href="{}">{}</a>', url, step.application.shown_name)
+        return format_html('<a class="text-link" href="{}">{}</a>', url, step.application.display_name)
 
     @display(description=_("Vacancy"))
     def to(self, step: HistoryEntry) -> str:

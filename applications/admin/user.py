@@ -27,7 +27,7 @@ from jobsite.text.names import person
 from vacancies.admin.brand_access import brands_of, colleagues_of, manageable_by
 from vacancies.admin.list_filters import BrandFilter
 
-NAMED = 100  # accounts that a confirmation lists
+MAX_NAMES = 100  # accounts that a confirmation lists
 
 
 class KindFilter(admin.SimpleListFilter):
@@ -172,7 +172,7 @@ class UserAdmin(InvitationsAdmin):
         if is_confirmed(request):
             self._set_active(request, chosen, False)
             return None
-        names = [person(user) for user in chosen[:NAMED]]
+        names = [person(user) for user in chosen[:MAX_NAMES]]
         count = chosen.count()
         context = self.admin_site.each_context(request) | {
             "opts": self.opts,

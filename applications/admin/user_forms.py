@@ -26,7 +26,7 @@ from vacancies.querysets import EVERY_BRAND
 
 class RoleField(forms.ModelChoiceField):
     def label_from_instance(self, obj: Any) -> str:
-        return roles.described(obj)
+        return roles.summary_of(obj)
 
 
 class RolesField(forms.ModelMultipleChoiceField):

@@ -50,7 +50,7 @@ class HistoryEntrySerializer(ItemSerializer):
 )
 class ApplicationSerializer(PlainItemSerializer):
     """Interface 2.7: the vacancy as in v1, then the application's own keys. Needs
-    `Application.objects.with_shown()`, and `language` and `now` in its context."""
+    `Application.objects.with_visible_status()`, and `language` and `now` in its context."""
 
     status = serializers.SerializerMethodField()
     is_spontaneous = serializers.BooleanField()
@@ -71,7 +71,7 @@ class ApplicationSerializer(PlainItemSerializer):
         return fields
 
     def get_status(self, application: Application) -> str:
-        status = application.shown_status(at=self.context["now"])
+        status = application.visible_status(at=self.context["now"])
         return status.label(self.context["language"]) if status else ""
 
     @cached_property
@@ -118,7 +118,7 @@ class ApplicationViewSet(ReadOnlyViewSet):
         super().initial(request, *args, **kwargs)
 
     def get_queryset(self) -> ApplicationQuerySet:
-        return Application.objects.of(self.request.user).newest_first().with_shown()
+        return Application.objects.of(self.request.user).newest_first().with_visible_status()
 
     def get_serializer_context(self) -> dict[str, Any]:
         return {**super().get_serializer_context(), "language": self.language, "now": self.now}

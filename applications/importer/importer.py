@@ -117,7 +117,7 @@ class Importer:
             if row.get("submission"):
                 values.setdefault("reference", new_reference())
             at = row.get("created_at", self.now)
-            application = operations.receive(user=user, vacancy=vacancy, at=at, **_folded(values))
+            application = operations.create_application(user=user, vacancy=vacancy, at=at, **_folded(values))
         changed = self._change(application, row, stage, is_new=is_new)
         self.report.users += is_new_user
         if is_new:

@@ -1,4 +1,4 @@
-"""Emails about requests for approval, as work of the dispatcher: to the approvers when one is submitted, and
+"""Emails about requests for approval, a job of the dispatcher: to the approvers when one is submitted, and
 to its author when it is decided. The rows of requests are the queue (`Approval.emailed`)."""
 
 from datetime import datetime
@@ -24,7 +24,7 @@ Outcome, Emailed = Approval.Outcome, Approval.Emailed
 
 
 class ApprovalEmails:
-    """The emails about requests. Implements `jobsite.dispatch.Work`."""
+    """The emails about requests. Implements `jobsite.dispatch.Job`."""
 
     def __init__(self, base_url: str = "") -> None:
         self.base_url = base_url
@@ -34,7 +34,7 @@ class ApprovalEmails:
         pk = _due().order_by("pk").values_list("pk", flat=True).first()
         return (pk, at) if pk else None
 
-    def do(self, item: tuple[int, datetime]) -> str:
+    def run(self, item: tuple[int, datetime]) -> str:
         """Queue the emails about a request and store that, in one transaction. Return the outcome."""
         pk, at = item
         with transaction.atomic():

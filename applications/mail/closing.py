@@ -1,4 +1,4 @@
-"""Emails about vacancies that close soon, as work of the dispatcher."""
+"""Emails about vacancies that close soon, a job of the dispatcher."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,7 +10,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from applications.mail.daily import DailyWork
+from applications.mail.daily import DailyJob
 from applications.mail.links import absolute, settings_lines
 from applications.mail.outbox import queue
 from applications.mail.preferences import language_of, may_receive, recipients_of
@@ -18,11 +18,11 @@ from applications.models import ClosingNotice, Message
 from vacancies.admin.base import closing_date_of
 from vacancies.models import Vacancy, VacancyRecruiter, Version
 
-SOON = timedelta(days=7)
+NOTICE_PERIOD = timedelta(days=7)
 LINES_MAX = 50  # vacancies that are listed
 
 
-class ClosingEmails(DailyWork):
+class ClosingEmails(DailyJob):
     """One email a day to each user who has vacancies that close soon."""
 
     name = "closing"
@@ -54,7 +54,7 @@ def closing_for(user: Any, *, at: datetime) -> Any:
     told = ClosingNotice.objects.filter(
         user=user, vacancy=OuterRef("pk"), publish_until=OuterRef("publish_until")
     )
-    closing = Vacancy.objects.workable_by(user).published(at=at).filter(publish_until__lte=at + SOON)
+    closing = Vacancy.objects.workable_by(user).published(at=at).filter(publish_until__lte=at + NOTICE_PERIOD)
     return closing.filter(concerned).exclude(Exists(told)).order_by("publish_until", "pk")
 
 

@@ -1,4 +1,4 @@
-"""Emails that a colleague gets once a day, as work of the dispatcher."""
+"""Emails that a colleague gets once a day, a job of the dispatcher."""
 
 from datetime import date, datetime, time
 from typing import Any
@@ -17,8 +17,8 @@ def morning(at: datetime) -> datetime:
     return local.replace(hour=SENT_FROM.hour, minute=0, second=0, microsecond=0)
 
 
-class DailyWork:
-    """The emails of a day, one user at a time. Implements `jobsite.dispatch.Work`."""
+class DailyJob:
+    """The emails of a day, one user at a time. Implements `jobsite.dispatch.Job`."""
 
     name = ""
 
@@ -45,7 +45,7 @@ class DailyWork:
             self._day = day
         return (self._waiting[-1], at) if self._waiting else None
 
-    def do(self, item: tuple[int, datetime]) -> str:
+    def run(self, item: tuple[int, datetime]) -> str:
         """Queue the email of a user, unless there is nothing to tell. Return the outcome."""
         pk, at = item
         user = get_user_model().objects.filter(pk=pk, is_active=True).first()

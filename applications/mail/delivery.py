@@ -1,4 +1,4 @@
-"""The delivery of queued emails, as work of the dispatcher (jobsite/dispatch.py).
+"""The delivery of queued emails, a job of the dispatcher (jobsite/dispatch.py).
 
     queued -> sending -> sent
                       -> failed      refused for good, unknown, or LAST_AFTER has passed
@@ -42,7 +42,7 @@ logger = logging.getLogger("jobsite.dispatch.mail")
 
 
 class MailDelivery:
-    """The emails of the outbox. Implements `jobsite.dispatch.Work`."""
+    """The emails of the outbox. Implements `jobsite.dispatch.Job`."""
 
     def __init__(self, *, now: Callable[[], datetime] = timezone.now) -> None:
         self.now = now
@@ -64,7 +64,7 @@ class MailDelivery:
             self.transport.close()
         return message
 
-    def do(self, item: Message) -> str:
+    def run(self, item: Message) -> str:
         """Send `item`. Return the outcome: sent, failed or postponed; or gone, if it was deleted."""
         if item.state == Message.State.SENDING:
             return self._finish(item, Message.State.FAILED, ABANDONED)

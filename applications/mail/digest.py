@@ -1,4 +1,4 @@
-"""The daily digest for recruiters, as work of the dispatcher: how many new applications each vacancy has."""
+"""The daily digest for recruiters, a job of the dispatcher: how many new applications each vacancy has."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,7 +10,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from applications.mail.daily import DailyWork, morning
+from applications.mail.daily import DailyJob, morning
 from applications.mail.links import absolute, settings_lines
 from applications.mail.outbox import queue
 from applications.mail.preferences import language_of, may_receive, recipients_of
@@ -23,7 +23,7 @@ PERIOD_MAX = timedelta(days=7)
 LINES_MAX = 50  # vacancies that are listed
 
 
-class Digest(DailyWork):
+class Digest(DailyJob):
     """The digests of a day."""
 
     name = "digest"

@@ -29,10 +29,10 @@ def _brand(application: Application) -> str:
 
 # What it means, for recruiters, and its value.
 PLACEHOLDERS: dict[str, tuple[Any, _Value]] = {
-    "name": (_("The applicant's full name."), lambda a, _: a.shown_name),
+    "name": (_("The applicant's full name."), lambda a, _: a.display_name),
     "given_name": (
         _("The given name, or the full name if it is not known."),
-        lambda a, _: a.given_name or (a.user.first_name if a.user else "") or a.shown_name,
+        lambda a, _: a.given_name or (a.user.first_name if a.user else "") or a.display_name,
     ),
     "family_name": (
         _("The family name. Empty if it is not known."),

@@ -19,7 +19,7 @@ def account(username: str) -> Any:
 
 
 def add_person(parser: CommandParser) -> None:
-    """Add the arguments of `person`."""
+    """Add the arguments of `find_person`."""
     parser.add_argument("username", nargs="?", help="the user name of an account")
     parser.add_argument(
         "--email",
@@ -29,7 +29,7 @@ def add_person(parser: CommandParser) -> None:
     )
 
 
-def person(options: dict[str, Any]) -> tuple[Any, str]:
+def find_person(options: dict[str, Any]) -> tuple[Any, str]:
     """Return the account (None: there is none) and the e-mail address ("": not given) of the arguments. Raise
     UsageError. Its message names neither, because messages are logged."""
     username, address = options["username"], options["email"].strip()
@@ -45,6 +45,6 @@ def person(options: dict[str, Any]) -> tuple[Any, str]:
     return next(iter(accounts), None), address
 
 
-def described(user: Any) -> str:
+def describe_person(user: Any) -> str:
     """Return the beginning of a summary."""
     return "an account with" if user else "no account,"

@@ -74,15 +74,15 @@ def create_account(*, proven: Application, password: str, at: datetime) -> Any:
     return user
 
 
-def withdraw(*, application: Application, base_url: str = "", at: datetime) -> bool:
+def withdraw_application(*, application: Application, base_url: str = "", at: datetime) -> bool:
     """Withdraw `application` for its applicant, and queue a confirmation. Return False if it was withdrawn
     before. Raise DecidedError, or Application.DoesNotExist if it was erased meanwhile."""
     with transaction.atomic():
         Application.objects.select_for_update().get(pk=application.pk)
         # A second statement: it reads what another transaction wrote before this one had the lock.
-        current = Application.objects.with_shown().get(pk=application.pk)
+        current = Application.objects.with_visible_status().get(pk=application.pk)
         if not current.is_withdrawable(at=at):
-            known = current.shown_stage(at=at)
+            known = current.visible_stage(at=at)
             if current.withdrawn_at or (known and known.kind == Stage.Kind.WITHDRAWN):
                 return False
             raise DecidedError

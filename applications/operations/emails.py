@@ -10,7 +10,7 @@ from applications.mail import outbox
 from applications.mail.templates import Email
 from applications.models import Application, Message
 
-TWICE = timedelta(minutes=5)  # an equal email by the same author within this time is a second click
+DUPLICATE_AGE = timedelta(minutes=5)  # an equal email by the same author within this time is a second click
 
 
 def send_emails(emails: Sequence[Email], *, author: Any, at: datetime) -> tuple[list[int], list[int]]:
@@ -21,7 +21,9 @@ def send_emails(emails: Sequence[Email], *, author: Any, at: datetime) -> tuple[
         # Of two clicks, the second one waits here and finds the emails of the first one.
         rows = Application.objects.filter(pk__in=applications).order_by("pk").select_for_update()
         present = set(rows.values_list("pk", flat=True))
-        recent = Message.objects.filter(application__in=present, author=author, queued_at__gt=at - TWICE)
+        recent = Message.objects.filter(
+            application__in=present, author=author, queued_at__gt=at - DUPLICATE_AGE
+        )
         known = set(recent.values_list("application", "subject", "body"))
         sent, repeated = [], []
         for email in emails:

@@ -12,7 +12,7 @@ from applications.models import Application, Stage, StageChange, without_undone
 from applications.querysets import ApplicationQuerySet
 
 
-def receive(*, user: Any, vacancy: Any, at: datetime, **values: Any) -> Application:
+def create_application(*, user: Any, vacancy: Any, at: datetime, **values: Any) -> Application:
     """Create the application of `user` (None: of nobody yet) to `vacancy`, received at `at`, in the first
     stage. `values` are other columns."""
     with transaction.atomic(savepoint=False):
@@ -75,7 +75,7 @@ def move_if_unchanged(
     return moved, unchanged, sorted(elsewhere)
 
 
-def undo(change_ids: Collection[int], *, author: Any, at: datetime) -> tuple[list[int], list[int]]:
+def undo_moves(change_ids: Collection[int], *, author: Any, at: datetime) -> tuple[list[int], list[int]]:
     """Undo the stage changes `change_ids`: move each application back to its previous stage. Return the ids
     of the applications that were moved back, and of those that were not.
 

@@ -19,7 +19,7 @@ from django.utils import translation
 from applications.mail.receipt import queue_receipt
 from applications.models import Application, FormSnapshot, Submission
 from applications.models.application import new_reference
-from applications.operations.stages import receive
+from applications.operations.stages import create_application
 from applications.querysets import folded_address
 from applications.submissions import idempotency, proof
 from applications.submissions.files import FileError, StoredFiles, sha256_of, store
@@ -240,7 +240,7 @@ def _create(
 
     def make() -> Application:
         # An account has one application to a vacancy at a time; references are random. Either can conflict.
-        return receive(
+        return create_application(
             user=user,
             vacancy=vacancy,
             at=at + timedelta(microseconds=next(attempts)),

@@ -30,7 +30,7 @@ from vacancies.models import Vacancy, purge_unsaved
 
 User = get_user_model()
 
-COLLEAGUE_MAIL_KEPT = timedelta(days=30)  # mentions, digests, invitations: no data of applicants
+COLLEAGUE_MAIL_AGE = timedelta(days=30)  # mentions, digests, invitations: no data of applicants
 
 
 def has_own_periods() -> bool:
@@ -91,7 +91,7 @@ def _is_old(before: datetime | None, now: datetime) -> Q:
 
 def purge_credentials(*, before: datetime | None = None, now: datetime) -> Counter[str]:
     """Delete expired tokens, sessions, failed sign-ins, idempotency keys and proofs, emails to colleagues and
-    invitations that are older than COLLEAGUE_MAIL_KEPT or `before`, unsaved input of recruiters, and
+    invitations that are older than COLLEAGUE_MAIL_AGE or `before`, unsaved input of recruiters, and
     snapshots of forms without a submission. Return the number of deleted rows by kind."""
     with transaction.atomic():
         counts = delete_tokens(Token.objects.filter(expiry__lt=now))
@@ -101,7 +101,7 @@ def purge_credentials(*, before: datetime | None = None, now: datetime) -> Count
         keys = IdempotencyKey.objects.filter(created_at__lte=now - idempotency.KEPT)
         counts["idempotency_keys"] = keys.delete()[0]
         counts["used_proofs"] = UsedProof.objects.filter(expires_at__lte=now).delete()[0]
-        since = max(now - COLLEAGUE_MAIL_KEPT, before or now - COLLEAGUE_MAIL_KEPT)
+        since = max(now - COLLEAGUE_MAIL_AGE, before or now - COLLEAGUE_MAIL_AGE)
         own = Message.objects.filter(application=None, finished_at__lt=since)
         counts["emails_to_colleagues"] = own.delete()[0]
         counts["unsaved_input"] = purge_unsaved(now=now)

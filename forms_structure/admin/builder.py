@@ -81,7 +81,7 @@ class BuilderAdmin(FormBaseAdmin):
     """The page of the builder and its endpoints."""
 
     def get_urls(self) -> list[URLPattern]:
-        own = {
+        views = {
             "save": self.save_view,
             "check": self.check_view,
             "copy": self.copy_view,
@@ -89,7 +89,7 @@ class BuilderAdmin(FormBaseAdmin):
             "sections": self.sections_view,
             "export": self.export_view,
         }
-        return [*self.object_urls(own), *super().get_urls()]
+        return [*self.object_urls(views), *super().get_urls()]
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None

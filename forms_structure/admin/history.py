@@ -15,7 +15,7 @@ from forms_structure.outline import difference
 from forms_structure.structure import StructureError
 from jobsite.admin.base import as_id
 
-SNAPSHOTS_SHOWN = 20
+MAX_SNAPSHOTS = 20
 
 
 class FormHistoryAdmin(FormBaseAdmin):
@@ -28,7 +28,7 @@ class FormHistoryAdmin(FormBaseAdmin):
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         form = self.form_or_404(request, object_id)
-        snapshots = list(form.snapshots.select_related("author")[: SNAPSHOTS_SHOWN + 1])
+        snapshots = list(form.snapshots.select_related("author")[: MAX_SNAPSHOTS + 1])
         older = [*snapshots[1:], None]
         versions = [
             {
@@ -37,7 +37,7 @@ class FormHistoryAdmin(FormBaseAdmin):
                 "origin": operations.translated_origin(new.origin),
                 "language": new.get_language_display() if not old or old.language != new.language else "",
             }
-            for new, old in zip(snapshots[:SNAPSHOTS_SHOWN], older, strict=False)
+            for new, old in zip(snapshots[:MAX_SNAPSHOTS], older, strict=False)
         ]
         context = {
             **self.admin_site.each_context(request),
@@ -45,7 +45,7 @@ class FormHistoryAdmin(FormBaseAdmin):
             "opts": self.opts,
             "original": form,
             "versions": versions,
-            "has_more": len(snapshots) > SNAPSHOTS_SHOWN,
+            "has_more": len(snapshots) > MAX_SNAPSHOTS,
             "can_change": self.has_change_permission(request, form),
             **(extra_context or {}),
         }

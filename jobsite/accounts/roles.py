@@ -114,7 +114,7 @@ def label(group: Group) -> str:
     return gettext(group.name) if group.name in DESCRIPTIONS else group.name
 
 
-def described(group: Group) -> str:
+def summary_of(group: Group) -> str:
     """Return the label of `group` and what it is for."""
     text = DESCRIPTIONS.get(group.name)
     return f"{label(group)}: {gettext(text)}" if text else group.name

@@ -35,7 +35,7 @@ from jobsite.api.absolute_urls import base_origin
 
 HAS_FACTORS = settings.SECOND_FACTOR != "off"
 WRONG_CODES, WRONG_CODES_MAX = "wrong_codes", 5  # consecutive, in one session
-RECENT = 300  # seconds after a confirmation without another one
+CONFIRMATION_AGE = 300  # seconds after a confirmation without another one
 
 
 @receiver(authentication_step_completed)
@@ -208,8 +208,8 @@ def requires_known_factor(view: Callable[..., HttpResponse]) -> Callable[..., Ht
 
 
 def requires_recent_factor(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Require a factor confirmed in the last RECENT seconds for `view`, which removes a factor. The sign-in
-    itself does not count: the browser may be unattended."""
+    """Require a factor confirmed in the last CONFIRMATION_AGE seconds for `view`, which removes a factor. The
+    sign-in itself does not count: the browser may be unattended."""
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -218,7 +218,7 @@ def requires_recent_factor(view: Callable[..., HttpResponse]) -> Callable[..., H
             for record in get_authentication_records(request, request.user)
             if record["method"] == "mfa" and record.get("reauthenticated")
         )
-        is_recent = any(time.time() - record["at"] <= RECENT for record in confirmed)
+        is_recent = any(time.time() - record["at"] <= CONFIRMATION_AGE for record in confirmed)
         if request.user.is_authenticated and has_factor(request.user) and not is_recent:
             return ask_for_factor(request, reverse("mfa_index"))
         return view(request, *args, **kwargs)
@@ -287,7 +287,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
         """Do not require the password again shortly after the sign-in."""
         records = get_authentication_records(context.request, context.request.user)
-        return not records or time.time() - records[-1]["at"] > RECENT
+        return not records or time.time() - records[-1]["at"] > CONFIRMATION_AGE
 
     def add_message(self, request: HttpRequest, level: int, message_template: str | None = None,
                     *args: Any, **kwargs: Any) -> None:  # fmt: skip

@@ -33,7 +33,7 @@ class Series:
     values: Sequence[float]
 
 
-def shown(value: float) -> str:
+def format_value(value: float) -> str:
     """Return `value` in the active language, with at most one decimal."""
     return number_format(int(value) if value == int(value) else round(value, 1))
 
@@ -93,7 +93,12 @@ def line_chart(
             "",
             '<path class="plot-mark" transform="translate({} {})" d="{}"><title>{}</title></path>',
             (
-                (x(index), px(y(value)), SHAPES[number], f"{each.name}, {labels[index]}: {shown(value)}")
+                (
+                    x(index),
+                    px(y(value)),
+                    SHAPES[number],
+                    f"{each.name}, {labels[index]}: {format_value(value)}",
+                )
                 for index, value in enumerate(each.values)
                 if index % step == (len(each.values) - 1) % step
             ),
@@ -123,7 +128,7 @@ def _scale(top: float, y: Any, left: float, right: float) -> SafeString:
         '<line class="plot-grid" x1="{0}" y1="{2}" x2="{1}" y2="{2}"></line>'
         '<text class="plot-label" x="{0}" y="{3}">{4}</text>',
         (
-            (left, right, px(y(top * part / 4)), px(y(top * part / 4) - 4), shown(top * part / 4))
+            (left, right, px(y(top * part / 4)), px(y(top * part / 4) - 4), format_value(top * part / 4))
             for part in range(5)
         ),
     )
@@ -150,7 +155,7 @@ def bar_chart(rows: Sequence[tuple[str, float]], *, width: int = 480) -> SafeStr
     parts = []
     for index, (label, value) in enumerate(rows):
         length, y = max(value * inner / top, 1), index * row
-        parts.append((y + 24, label, y + 32, px(length), px(length + 8), y + 44, shown(value)))
+        parts.append((y + 24, label, y + 32, px(length), px(length + 8), y + 44, format_value(value)))
     return format_html(
         '<svg class="plot is-bars" viewBox="0 0 {} {}" aria-hidden="true" focusable="false">{}</svg>',
         width,

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from jobsite.admin.base import JobsiteAdmin, action_parameters
 
-SHOWN = 500  # rows of a section
+MAX_ROWS = 500  # rows of a section
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class Section:
     is_changed: bool = True
 
     @property
-    def shown(self) -> Sequence[Row]:
-        return self.rows[:SHOWN]
+    def visible_rows(self) -> Sequence[Row]:
+        return self.rows[:MAX_ROWS]
 
     @property
     def more(self) -> int:
-        return max(len(self.rows) - SHOWN, 0)
+        return max(len(self.rows) - MAX_ROWS, 0)
 
 
 def is_confirmed(request: HttpRequest) -> bool:

@@ -28,7 +28,7 @@ def view_on_site(request: HttpRequest, content_type_id: str, object_id: str) -> 
     return HttpResponseRedirect(row.get_absolute_url())
 
 
-def described(permission: Permission) -> str:
+def permission_label(permission: Permission) -> str:
     """Return the name of `permission` in the active language. The database has it in English."""
     labels = {
         "add": gettext("Can add %(model)s"),
@@ -51,7 +51,7 @@ class PermissionsAdmin(JobsiteAdmin):
             kwargs["queryset"] = roles.held_by(request.user).select_related("content_type")
         field: Any = super().formfield_for_manytomany(db_field, request, **kwargs)
         if field and db_field.related_model is Permission:
-            field.label_from_instance = described
+            field.label_from_instance = permission_label
         return field
 
 

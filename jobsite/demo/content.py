@@ -15,7 +15,7 @@ from django.utils.text import slugify
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from applications.models import HistoryEntry, Stage, StageChange
-from applications.operations import receive
+from applications.operations import create_application
 from forms_structure import operations
 from forms_structure.models import ConsentText, Form
 from vacancies.models import (
@@ -178,7 +178,7 @@ def load_applications(*, user: Any, at: datetime) -> int:
         vacancy = Vacancy.objects.filter(title=row["vacancy"]).first()
         if vacancy is None:
             continue
-        application = receive(
+        application = create_application(
             user=user,
             vacancy=vacancy,
             at=at + timedelta(**row["received"]),

@@ -12,7 +12,9 @@ from typing import Any
 HAS_TABLE = re.compile(r"<table\b", re.IGNORECASE)
 TABLE = {"table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "td", "th"}
 ATTRIBUTES = {"table": {"role"}, "td": {"colspan", "rowspan"}, "th": {"colspan", "rowspan"}}
-SHORT = 60  # characters of a text that is repeated: repeating longer ones could multiply the size of a text
+MAX_REPEATED_LENGTH = (
+    60  # characters of a text that is repeated: repeating longer ones could multiply the size of a text
+)
 SPAN_MAX = 50
 _TAG = re.compile("<[^>]*>")
 _BLOCK = re.compile(r"<(?:p|ul|ol|h[2-5]|blockquote)\b")
@@ -100,7 +102,7 @@ class _Table:
         column = 0
         for cell in self.rows[0]:
             name = _words(cell.text)
-            if cell.blocks or len(name) > SHORT or not (self.has_head or cell.is_header):
+            if cell.blocks or len(name) > MAX_REPEATED_LENGTH or not (self.has_head or cell.is_header):
                 return {}
             labels |= dict.fromkeys(range(column, column + cell.columns), name) if name else {}
             column += cell.columns
@@ -115,7 +117,7 @@ class _Table:
                 while column in grid[number]:
                     column += 1
                 grid[number][column] = cell.text, "".join(cell.blocks)
-                again = cell.text if len(cell.text) <= SHORT else ""
+                again = cell.text if len(cell.text) <= MAX_REPEATED_LENGTH else ""
                 for below in grid[number + 1 : number + cell.rows]:
                     below[column] = again, ""
                 column += cell.columns

@@ -4,7 +4,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db.models import ProtectedError
 
 from applications import privacy
-from applications.management import add_person, described, person
+from applications.management import add_person, describe_person, find_person
 from applications.models import Application
 from jobsite.db.transactions import dry_run
 from jobsite.ops.commands import Command as BaseCommand
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             raise UsageError("Pass a user name, --email or --again.")
         if options["again"]:
             return self.again(options["dry_run"])
-        user, address = person(options)
+        user, address = find_person(options)
         try:
             with dry_run(options["dry_run"]):
                 counts = privacy.erase(user=user, address=address, is_logged=not options["dry_run"])
@@ -50,7 +50,7 @@ class Command(BaseCommand):
         cleaned = sum(counts[kind] for kind in privacy.KINDS if kind.endswith("_cleaned"))
         totals: dict[str, Any] = {kind: counts[kind] for kind in privacy.KINDS}
         self.finish(
-            f"{verb} {described(user)} {counts['applications']} applications, {counts['files']} files, "
+            f"{verb} {describe_person(user)} {counts['applications']} applications, {counts['files']} files, "
             f"{counts['emails']} emails, {counts['notes']} notes, {counts['steps']} steps, "
             f"{counts['tokens']} tokens, {counts['sessions']} sessions, {counts['failed_sign_ins']} "
             f"failed sign-ins, {counts['log_entries']} entries of the admin's log "

@@ -10,14 +10,14 @@ from applications.mail.closing import ClosingEmails
 from applications.mail.delivery import MailDelivery
 from applications.mail.digest import Digest
 from jobsite.db.locks import database_lock
-from jobsite.dispatch import Dispatcher, Stop, Work
+from jobsite.dispatch import Dispatcher, Job, Stop
 from jobsite.ops.commands import Command as BaseCommand
 
 
 def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
-    """Return the dispatcher with every kind of work. `base_url` is for links, if not PUBLIC_BASE_URL."""
-    works: list[Work] = [Digest(base_url), ClosingEmails(base_url), ApprovalEmails(base_url), MailDelivery()]
-    return Dispatcher(works, lock=database_lock(), stop=stop)
+    """Return the dispatcher with every job. `base_url` is for links, if not PUBLIC_BASE_URL."""
+    jobs: list[Job] = [Digest(base_url), ClosingEmails(base_url), ApprovalEmails(base_url), MailDelivery()]
+    return Dispatcher(jobs, lock=database_lock(), stop=stop)
 
 
 class Command(BaseCommand):
