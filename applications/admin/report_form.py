@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 
 from vacancies.admin.brand_access import brands_of
 from vacancies.choices import Keyword
-from vacancies.figures.reading import Days
 from vacancies.models import Filter
+from vacancies.statistics.reading import Days
 
 DAYS_MAX = 1830  # five years
 PRESETS = {30: _("Last 30 days"), 90: _("Last 90 days"), 365: _("Last 12 months")}

@@ -11,15 +11,15 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from applications.figures import OTHER
 from applications.models import Application, DailyApplications, Stage
+from applications.statistics import OTHER
 from jobsite.admin.charts import SERIES_MAX, Series, bar_chart, legend, line_chart
 from jobsite.spreadsheets.writing import Cell
 from vacancies.admin.brand_access import within
-from vacancies.figures.reading import SUMS, Days, by_day, by_group, live_by_group
-from vacancies.figures.recording import DAY, start_of_day
 from vacancies.models import Brand, DailyVacancies, FilterOption
 from vacancies.operations import end_of_day
+from vacancies.statistics.reading import SUMS, Days, by_day, by_group, live_by_group
+from vacancies.statistics.recording import DAY, start_of_day
 
 MAX_POINTS = 60  # of a line
 MAX_BARS = 20
@@ -53,7 +53,7 @@ class Scope:
     def pks(self) -> list[int] | None:
         return None if self.options is None else list(self.options)
 
-    def figures(self, model: Any) -> Any:
+    def rows(self, model: Any) -> Any:
         rows = model.objects.visible_to(self.user)
         return rows.filter(brand=self.brand) if self.brand else rows
 
@@ -86,7 +86,7 @@ def short(day: date) -> str:
 def live(scope: Scope) -> ReportTable:
     """The vacancies that are live at the end of a day."""
     points = [part.last for part in scope.parts()]
-    rows = scope.figures(DailyVacancies)
+    rows = scope.rows(DailyVacancies)
     everything = rows.filter(option=None, day__in=points).order_by()
     total = dict(everything.values_list("day").annotate(number=Sum("live")))
     groups = live_by_group(rows, points, scope.pks)
@@ -116,7 +116,7 @@ def live(scope: Scope) -> ReportTable:
 
 def time_to_close(scope: Scope) -> ReportTable:
     """How long closed vacancies had been live."""
-    rows = scope.figures(DailyVacancies).filter(option=None)
+    rows = scope.rows(DailyVacancies).filter(option=None)
     rows = rows.filter(day__gte=scope.days.first, day__lte=scope.days.last)
     sums = {name: value or 0 for name, value in rows.aggregate(**{n: Sum(n) for n in SUMS}).items()}
     limits = [sums[f"closed_in_{limit}"] for limit in (7, 30, 60, 90)] + [sums["closed"]]
@@ -151,7 +151,7 @@ def average(days: float, closed: int) -> Cell:
 
 def groups(scope: Scope) -> ReportTable:
     """Vacancies by brand or option."""
-    rows = scope.figures(DailyVacancies)
+    rows = scope.rows(DailyVacancies)
     sums = by_group(rows, scope.days, scope.pks, "went_live", "closed", "days_live")
     at_end = live_by_group(rows, [scope.days.last], scope.pks)
     found: list[list[Cell]] = []
@@ -185,7 +185,7 @@ def several(scope: Scope) -> str:
 def received(scope: Scope) -> ReportTable:
     """Applications by day, or by several days."""
     parts = scope.parts()
-    daily = by_day(scope.figures(DailyApplications), scope.days, "received")["received"]
+    daily = by_day(scope.rows(DailyApplications), scope.days, "received")["received"]
     numbers = iter(daily)
     sums = [sum(next(numbers) for _day in part.all()) for part in parts]
     labels = [short(part.first) for part in parts]
@@ -201,14 +201,14 @@ def received(scope: Scope) -> ReportTable:
 
 
 def applications_by_group(scope: Scope) -> ReportTable:
-    sums = by_group(scope.figures(DailyApplications), scope.days, scope.pks, "received")
+    sums = by_group(scope.rows(DailyApplications), scope.days, scope.pks, "received")
     found = [(scope.name(pk), row["received"]) for pk, row in sums.items() if row["received"]]
     title = _("Applications by: %(name)s") % {"name": scope.label}
     return counted("applications-by-group", title, scope.label, found, several(scope))
 
 
 def sources(scope: Scope) -> ReportTable:
-    rows = scope.figures(DailyApplications).filter(option=None, received__gt=0).order_by()
+    rows = scope.rows(DailyApplications).filter(option=None, received__gt=0).order_by()
     rows = rows.filter(day__gte=scope.days.first, day__lte=scope.days.last)
     names = {"": _("No source"), OTHER: _("Other sources")}
     found = [

@@ -23,8 +23,8 @@ from applications.admin.report_tables import (
 )
 from jobsite.admin.base import JobsiteAdmin
 from jobsite.spreadsheets.writing import csv_response, xlsx_response
-from vacancies.figures.reading import Days, last_recorded
 from vacancies.models import Filter
+from vacancies.statistics.reading import Days, last_recorded
 
 FORMATS: dict[str, Any] = {"csv": csv_response, "xlsx": xlsx_response}
 

@@ -13,7 +13,7 @@ from jobsite.text.formats import format_datetime
 from vacancies.admin.brand_access import within
 from vacancies.admin.dashboard import SHOWN, TREND, weekly
 from vacancies.admin.dashboard import dashboard as vacancies_dashboard
-from vacancies.figures.reading import Days, by_day, last_recorded
+from vacancies.statistics.reading import Days, by_day, last_recorded
 
 MAX_COUNT = 99  # larger counts are shown as "99+"
 

@@ -84,7 +84,7 @@ class SubmissionViewSet(ViewSet):
         except BodyError as error:
             return problem(plain, error.status, error.detail)
         except UnknownPartError:
-            return problem(plain, 400, "A part of the body is no file field of the form.")
+            return problem(plain, 400, "A part of the body is not a file field of the form.")
         except KeyInUseError:
             detail = "A request with this Idempotency-Key is being processed."
             return problem(plain, 409, detail, {"Retry-After": "1"})

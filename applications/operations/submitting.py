@@ -50,7 +50,7 @@ class ClosedError(Exception):
 
 
 class UnknownPartError(Exception):
-    """A file was sent for something that is no file field of the form."""
+    """A file was sent for something that is not a file field of the form."""
 
 
 class SubmissionError(Exception):

@@ -51,8 +51,8 @@ def _holding(address: str) -> str:
 def client(request: HttpRequest) -> str:
     """Return the address of the client: the last one in X-Forwarded-For that is not in TRUSTED_PROXIES.
 
-    The header is ignored unless a trusted proxy sent it. Ports are ignored. An entry that is no address is
-    "unknown", which is in no network.
+    The header is ignored unless a trusted proxy sent it. Ports are ignored. An entry that is not an address
+    is "unknown", which is in no network.
     """
     address = request.META.get("REMOTE_ADDR", "")
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR")

@@ -262,8 +262,8 @@ def main() -> int:
         execute("SET max_parallel_workers_per_gather = 0")
     if "start" in groups:
         before = sum(cpu())
-        call_command("update_figures")
-        print(f"update_figures: CPU {sum(cpu()) - before:.1f} s")
+        call_command("update_statistics")
+        print(f"update_statistics: CPU {sum(cpu()) - before:.1f} s")
     print(f"{connection.vendor}, {Vacancy.objects.count()} vacancies")
     slow = 0
     for name, group in [(name, group) for group in groups for name in ("recruiter", "root")]:

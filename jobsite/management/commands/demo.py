@@ -82,7 +82,7 @@ class Command(BaseCommand):
             if error.status != HTTPStatus.SERVICE_UNAVAILABLE:
                 raise
             raise CommandError(f"PRIVATE_ROOT is not writable: {settings.PRIVATE_ROOT}") from None
-        call_command("update_figures", stdout=StringIO())
+        call_command("update_statistics", stdout=StringIO())
         self.written = lambda: "All demo content was created."
         base = f"http://{HOST}:{port}"
         self.finish(

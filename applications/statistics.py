@@ -1,4 +1,4 @@
-"""Records the daily figures of applications, which remain when applications are deleted."""
+"""Records the daily statistics of applications, which remain when applications are deleted."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,12 +11,10 @@ from django.utils import timezone
 
 from applications.models import Application, DailyApplications, Submission
 from jobsite.db.locks import lock_transaction
-from vacancies.figures.recording import BACKFILL, DAY, create, start_of_day, yesterday
 from vacancies.operations import end_of_day
+from vacancies.statistics.recording import BACKFILL, DAY, create, start_of_day, yesterday
 
-MIN_APPLICATIONS_PER_SOURCE = (
-    5  # applications with a source, from which its name is kept: a rare one could point to a person
-)
+MIN_APPLICATIONS_PER_SOURCE = 5  # from which its name is kept: a rare source could point to a person
 OTHER = "*"  # stands for rare sources
 
 
@@ -24,7 +22,7 @@ def record_days(*, at: datetime) -> int:
     """Record the finished days before `at` that are missing. Return their number."""
     last = yesterday(at)
     with transaction.atomic():
-        lock_transaction("daily figures of applications")
+        lock_transaction("daily figures of applications")  # the name in earlier releases
         known = DailyApplications.objects.aggregate(day=Max("day"))["day"]
         first = known + DAY if known else _first_day(last)
         if first is None or first > last:

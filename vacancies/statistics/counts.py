@@ -1,7 +1,7 @@
 """Counts of vacancies by state and by reason to need attention.
 
 An account with few vacancies gets exact counts. For others, counting reads every vacancy, so they get the
-counts that `manage.py update_figures` stored last."""
+counts that `manage.py update_statistics` stored last."""
 
 from collections import Counter
 from collections.abc import Mapping
