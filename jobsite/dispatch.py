@@ -41,7 +41,7 @@ class Stop:
     def __init__(self) -> None:
         self._reader, self._writer = os.pipe()
 
-    def set(self, *_: Any) -> None:
+    def set(self, *_: object) -> None:
         os.write(self._writer, b"x")
 
     def wait(self, seconds: float) -> bool:

@@ -6,10 +6,9 @@ colour. Charts are hidden from screen readers: pages show the same numbers as a 
 "chart", because the theme's script draws on elements with that class.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
-from typing import Any
 
 from django.utils.formats import number_format
 from django.utils.html import format_html, format_html_join
@@ -73,7 +72,7 @@ def sparkline(values: Sequence[float], *, width: int = 120, height: int = 32) ->
 
 def line_chart(
     labels: Sequence[str], series: Sequence[Series], *, width: int = 560, height: int = 260
-) -> Any:
+) -> SafeString:
     """Return lines over the points `labels`, at most SERIES_MAX."""
     series = series[:SERIES_MAX]
     top = nice_ceiling(max((value for each in series for value in each.values), default=0))
@@ -121,7 +120,7 @@ def line_chart(
     )  # fmt: skip
 
 
-def _scale(top: float, y: Any, left: float, right: float) -> SafeString:
+def _scale(top: float, y: Callable[[float], float], left: float, right: float) -> SafeString:
     """Return horizontal lines with their values above, within the plot: large numbers need no margin."""
     return format_html_join(
         "",

@@ -1,8 +1,7 @@
 """Access to internal vacancies: one setting, INTERNAL_ACCESS (docs/decisions.md #3)."""
 
-from typing import Any
-
 from django.conf import settings
+from django.http import HttpRequest
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -17,7 +16,7 @@ def is_protected() -> bool:
     return settings.INTERNAL_ACCESS != "public"
 
 
-def lacks_factor(request: Any) -> bool:
+def lacks_factor(request: HttpRequest | Request) -> bool:
     """Whether the session of `request` lacks a second factor that its account needs (decisions.md #90).
 
     The middleware jobsite.accounts.sign_in.SecondFactorGate decides. Without it, a password is enough.
@@ -50,7 +49,7 @@ class InternalAccess(BasePermission):
 
     message = "Internal vacancies are not open to you."
 
-    def has_permission(self, request: Request, view: Any) -> bool:
+    def has_permission(self, request: Request, view: object) -> bool:
         if may_see_internal(request):
             return True
         if settings.INTERNAL_ACCESS == "network":

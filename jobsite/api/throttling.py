@@ -35,7 +35,7 @@ class RateLimit(BaseThrottle):
     def __init__(self, rate: str = "") -> None:
         self._rate = rate
 
-    def allow_request(self, request: Any, view: Any = None) -> bool:
+    def allow_request(self, request: Any, view: object = None) -> bool:
         return settings.RATE_LIMIT == "off" or self.allow(client_address.rate_limit_key(request))
 
     def allow(self, counted: str) -> bool:

@@ -7,9 +7,10 @@ lock when its connection or process ends, so that a killed process or a lost nod
 import fcntl
 import os
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from django.db import DatabaseError, connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 KEY = 0x6A6F6273  # "jobs"; advisory locks belong to a database
 
@@ -29,7 +30,7 @@ class DatabaseLock:
     works through pgbouncer in transaction mode. The transaction has no snapshot and does not delay vacuum."""
 
     def __init__(self) -> None:
-        self._connection: Any = None
+        self._connection: BaseDatabaseWrapper | None = None
 
     def acquire(self) -> bool:
         if self.is_held():

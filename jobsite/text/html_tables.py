@@ -7,10 +7,10 @@ import re
 from dataclasses import dataclass, field
 from html import escape
 from html.parser import HTMLParser
-from typing import Any
 
 HAS_TABLE = re.compile(r"<table\b", re.IGNORECASE)
 TABLE = {"table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "td", "th"}
+Attributes = list[tuple[str, str | None]]  # of a tag, as HTMLParser passes them
 ATTRIBUTES = {"table": {"role"}, "td": {"colspan", "rowspan"}, "th": {"colspan", "rowspan"}}
 MAX_REPEATED_LENGTH = (
     60  # characters of a text that is repeated: repeating longer ones could multiply the size of a text
@@ -152,7 +152,7 @@ class _Converter(HTMLParser):
         self.tables: list[_Table] = []
         self.cells: list[_Cell] = []  # open ones, the outermost first; a caption is one too
 
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
+    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         values = dict(attrs)
         if tag == "table":
             self.tables.append(_Table(is_layout=values.get("role") in ("presentation", "none")))

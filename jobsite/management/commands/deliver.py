@@ -29,11 +29,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--once", action="store_true", help="Send what is due, then exit.")
 
-    def handle(self, *, once: bool, **options: Any) -> None:
+    def handle(self, *, once: bool, **options: object) -> None:
         stop = Stop()
         received: list[int] = []
 
-        def request_stop(number: int, frame: Any) -> None:
+        def request_stop(number: int, frame: object) -> None:
             received.append(number)
             stop.set()
 
