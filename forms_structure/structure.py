@@ -15,19 +15,22 @@ A conditional field is nested in its owner, so cycles and orphans cannot be expr
 import json
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.db.models import TextChoices
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from forms_structure.choices import FieldRole, FieldType, Width
 from jobsite.text.html import sanitise
+from jobsite.types import JsonObject
 
-Section = dict[str, Any]
-Field = dict[str, Any]
+Choice = TypeVar("Choice", bound=TextChoices)
+Section = JsonObject
+Field = JsonObject
 Structure = list[Section]
 
 CONSENT = "privacy_consent"  # the name of the field that the system generates
@@ -50,7 +53,7 @@ class StructureError(ValidationError):
         super().__init__([f"{path}: {text}" for path, text in faults.items()])
 
 
-def clean(sections: Any, *, base: Sequence[Section] = ()) -> Structure:
+def clean(sections: object, *, base: Sequence[Section] = ()) -> Structure:
     """Return `sections` validated, with keys in canonical order and sanitised descriptions.
 
     `base` is the structure of the form that this one extends. Raise StructureError with all errors.
@@ -98,10 +101,10 @@ class _Checker:
         self.roles = {field["role"]: "" for _path, field in walk(base) if "role" in field}
         self.fields_seen = 0
 
-    def sections(self, value: Any) -> Structure:
+    def sections(self, value: object) -> Structure:
         return [self.section(item, f"sections.{n}") for n, item in enumerate(self.array(value, "sections"))]
 
-    def section(self, value: Any, path: str) -> Section:
+    def section(self, value: object, path: str) -> Section:
         keys = self.keys(value, path, ("title", "description", "fields"))
         return {
             "title": self.text(keys["title"], f"{path}.title", TITLE_MAX, empty=True),
@@ -109,7 +112,7 @@ class _Checker:
             "fields": self.fields(keys["fields"], f"{path}.fields"),
         }
 
-    def fields(self, value: Any, path: str, depth: int = 0, values: Collection[str] | None = None) -> list:
+    def fields(self, value: object, path: str, depth: int = 0, values: Collection[str] | None = None) -> list:
         """Validate the fields at `path`. `values` are those of the owner of conditional fields."""
         if depth > settings.FORM_DEPTH_MAX:
             most = settings.FORM_DEPTH_MAX
@@ -122,7 +125,7 @@ class _Checker:
             self.field(item, f"{path}.{n}", depth, values) for n, item in enumerate(self.array(value, path))
         ]
 
-    def field(self, value: Any, path: str, depth: int, values: Collection[str] | None) -> Field:
+    def field(self, value: object, path: str, depth: int, values: Collection[str] | None) -> Field:
         self.fields_seen += 1
         if self.fields_seen > FIELDS_MAX:
             self.fault("sections", _("A form has at most %(most)s fields."), most=FIELDS_MAX)
@@ -163,7 +166,7 @@ class _Checker:
                 self.fault(f"{path}.on_value", text, values=format_list(values), value=received)
         return field
 
-    def label(self, value: Any, path: str, type_: FieldType | None) -> Any:
+    def label(self, value: object, path: str, type_: FieldType | None) -> str | JsonObject:
         if not isinstance(value, dict):
             return self.text(value, path, LABEL_MAX)
         if type_ and type_ != FieldType.RANGE:
@@ -176,7 +179,7 @@ class _Checker:
             "label": self.text(keys["label"], f"{path}.label", LABEL_MAX),
         }
 
-    def options(self, value: Any, path: str) -> list[dict[str, Any]]:
+    def options(self, value: object, path: str) -> list[JsonObject]:
         items = self.array(value, path)
         if value == []:
             self.fault(path, _("Needs at least one option."))
@@ -199,7 +202,7 @@ class _Checker:
             options.append(option)
         return options
 
-    def role(self, value: Any, path: str, type_: FieldType | None, *, is_conditional: bool) -> str:
+    def role(self, value: object, path: str, type_: FieldType | None, *, is_conditional: bool) -> str:
         role = self.choice(value, path, FieldRole)
         if role is None:
             return ""
@@ -220,7 +223,7 @@ class _Checker:
 
     # --- single values ---
 
-    def name(self, value: Any, path: str) -> str:
+    def name(self, value: object, path: str) -> str:
         if value is _MISSING:
             return ""
         if not isinstance(value, str) or not NAME.fullmatch(value):
@@ -244,7 +247,7 @@ class _Checker:
             self.names[value] = path
         return str(value)
 
-    def text(self, value: Any, path: str, longest: int, *, empty: bool = False) -> str:
+    def text(self, value: object, path: str, longest: int, *, empty: bool = False) -> str:
         if value is _MISSING:
             return ""
         if not isinstance(value, str):
@@ -258,7 +261,7 @@ class _Checker:
             self.fault(path, _("Must not be empty."))
         return str(value)
 
-    def html(self, value: Any, path: str) -> str:
+    def html(self, value: object, path: str) -> str:
         if value is _MISSING:
             return ""
         if not isinstance(value, str) or NO_TEXT.search(value):
@@ -272,12 +275,12 @@ class _Checker:
         text = _("Must have at most %(most)s characters; received %(count)s.")
         self.fault(path, text, most=longest, count=len(value))
 
-    def flag(self, value: Any, path: str) -> bool:
+    def flag(self, value: object, path: str) -> bool:
         if value is not _MISSING and not isinstance(value, bool):
             self.fault(path, _("Must be true or false; received %(value)s."), value=format_value(value))
         return bool(value)
 
-    def choice(self, value: Any, path: str, allowed: Any) -> Any:
+    def choice(self, value: object, path: str, allowed: type[Choice]) -> Choice | None:
         if value is _MISSING:
             return None
         if not isinstance(value, str) or value not in allowed.values:
@@ -286,7 +289,7 @@ class _Checker:
             return None
         return allowed(value)
 
-    def array(self, value: Any, path: str) -> list[Any]:
+    def array(self, value: object, path: str) -> list[object]:
         if isinstance(value, list):
             return value
         if value is not _MISSING:
@@ -294,8 +297,8 @@ class _Checker:
         return []
 
     def keys(
-        self, value: Any, path: str, wanted: Collection[str], allowed: Collection[str] = ()
-    ) -> dict[str, Any]:
+        self, value: object, path: str, wanted: Collection[str], allowed: Collection[str] = ()
+    ) -> JsonObject:
         """Return the members of the object `value`. Missing `wanted` members are _MISSING."""
         if not isinstance(value, dict):
             text = _("Must be an object with %(keys)s; received %(value)s.")
@@ -310,7 +313,7 @@ class _Checker:
                 self.fault(f"{path}.{key}", _("Is missing."))
         return {**dict.fromkeys(wanted, _MISSING), **value}
 
-    def fault(self, path: str, text: str, **values: Any) -> None:
+    def fault(self, path: str, text: str, **values: object) -> None:
         self.faults.setdefault(path, text % values)
 
 
@@ -322,7 +325,7 @@ def grouped(number: int) -> str:
     return number_format(number, force_grouping=True)
 
 
-def format_value(value: Any) -> str:
+def format_value(value: object) -> str:
     """Return a received value for an error message: one line, truncated."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
