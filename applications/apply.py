@@ -6,12 +6,16 @@ It works without JavaScript. With it, form.js takes the form over and posts to t
 
 import json
 import secrets
+from collections.abc import Mapping
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core import signing
 from django.core.exceptions import BadRequest
+from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
@@ -43,6 +47,7 @@ from jobsite.api import client_address
 from jobsite.api.absolute_urls import base_url
 from jobsite.api.permissions import lacks_factor
 from jobsite.api.throttling import RateLimit
+from jobsite.types import JsonObject
 from vacancies.api.v1 import find_published
 from vacancies.models import Vacancy
 
@@ -105,10 +110,10 @@ class _Page:
 
     def __init__(self, request: HttpRequest, vacancy: Vacancy, form: ServedForm) -> None:
         self.request, self.vacancy, self.form = request, vacancy, form
-        is_complete = request.user.is_authenticated and not lacks_factor(request)
-        self.account = request.user if is_complete else None
+        user = request.user
+        self.account = user if user.is_authenticated and not lacks_factor(request) else None
         self.typed: dict[str, list[str]] = {}
-        self.files: dict[str, Any] = {}
+        self.files: dict[str, UploadedFile] = {}
         self.source = request.GET.get("source", "")
 
     def show(self) -> HttpResponse:
@@ -117,7 +122,7 @@ class _Page:
         response["Cache-Control"] = "private, no-cache"
         return response
 
-    def submit(self, at: Any) -> HttpResponse:
+    def submit(self, at: datetime) -> HttpResponse:
         """Store the posted form. Show it again, with what was typed, if it is refused."""
         length = self.request.META.get("CONTENT_LENGTH", "")
         if length.isdecimal() and int(length) > BODY_BYTES_MAX:
@@ -176,7 +181,7 @@ class _Page:
         self.version, self.nonce = post.get(VERSION, ""), post.get(NONCE, "")
         self.source = post.get(SOURCE, "")[:SOURCE_MAX]
 
-    def _owner(self) -> Any:
+    def _owner(self) -> User | None:
         """Return the account if the form has its CSRF token: otherwise, another site may have sent it."""
         if self.account is None:
             return None
@@ -185,7 +190,7 @@ class _Page:
         refusal = check.process_view(self.request, None, (), {})  # type: ignore[arg-type] # `apply` is exempt
         return None if refusal else self.account
 
-    def _key(self, values: dict[str, Any], files: dict[str, Any]) -> str:
+    def _key(self, values: JsonObject, files: Mapping[str, UploadedFile]) -> str:
         """Return the Idempotency-Key. Sending the same page twice stores one application. What was changed
         after a return to the page has another key."""
         content = json.dumps([self.nonce, values, [[name, file.size] for name, file in files.items()]])

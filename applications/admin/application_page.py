@@ -3,8 +3,9 @@
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Model, QuerySet
+from django.forms.models import BaseInlineFormSet
+from django.http import HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern
 from django.utils import timezone
@@ -22,6 +23,7 @@ from applications.models import Access, Application
 from applications.operations import move, undo_moves
 from jobsite.admin.base import as_id
 from jobsite.text.formats import format_datetime
+from jobsite.types import AuthenticatedRequest
 
 CHANGE = "applications.change_application"
 
@@ -42,11 +44,13 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         views = {"undo": self.undo_view, "unread": self.unread_view}
         return [*self.object_urls(views), *super().get_urls()]
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
+    def get_queryset(self, request: AuthenticatedRequest) -> QuerySet:
         rows: Any = super().get_queryset(request)
         return rows.with_stage()
 
-    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+    def get_object(
+        self, request: AuthenticatedRequest, object_id: str, from_field: str | None = None
+    ) -> Application | None:
         application = super().get_object(request, object_id, from_field)
         if application and request.method == "POST":
             # Locked, then read again: of two concurrent saves, the second one gets the conflict error.
@@ -54,7 +58,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
             application = super().get_object(request, object_id, from_field)
         return application
 
-    def get_fieldsets(self, request: HttpRequest, obj: Application | None = None) -> Any:
+    def get_fieldsets(self, request: AuthenticatedRequest, obj: Application | None = None) -> Any:
         """A read-only page shows the stage as text."""
         if self.has_change_permission(request, obj):
             return self.fieldsets
@@ -64,7 +68,9 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
 
     # --- viewing: each view is logged ---
 
-    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
+    def change_view(
+        self, request: AuthenticatedRequest, object_id: str, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
         response = super().change_view(request, object_id, *args, **kwargs)
         if response.status_code == 200:
             log_access(request.user, Access.VIEW, int(object_id))
@@ -75,14 +81,21 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         response["Cache-Control"] = "private, no-store"
         return response
 
-    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
+    def history_view(
+        self, request: AuthenticatedRequest, object_id: str, extra_context: dict[str, object] | None = None
+    ) -> HttpResponse:
         response = super().history_view(request, object_id, extra_context)
         log_access(request.user, Access.VIEW, int(object_id))
         return response
 
     def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **kwargs: Any
-    ) -> Any:
+        self,
+        request: AuthenticatedRequest,
+        context: dict[str, object],
+        *args: Any,
+        obj: Application,
+        **kwargs: Any,
+    ) -> HttpResponse:
         """Add what the page shows beside the form. A user who may change the application reads it now."""
         at = timezone.now()
         if request.method == "GET" and obj.read_at is None and self.has_change_permission(request, obj):
@@ -121,12 +134,14 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         return format_datetime(application.created_at)
 
     @display(description=_("Stage"), ordering="stage_name", label=True)
-    def current_stage(self, application: Any) -> str:
+    def current_stage(self, application: Application) -> str:
         return application.stage_name or "-"
 
     # --- changing ---
 
-    def confirmation(self, request: HttpRequest, application: Application, form: Any) -> TemplateResponse:
+    def confirmation(
+        self, request: AuthenticatedRequest, application: Application, form: ApplicationForm
+    ) -> TemplateResponse:
         """Ask whether the applicant is hired or rejected. The page posts the form again, confirmed."""
         stage = form.cleaned_data.get("stage") or form.fields["stage"].clean(request.POST.get("stage"))
         repeated = [
@@ -147,7 +162,9 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         }
         return TemplateResponse(request, "admin/applications/application/confirm.html", context)
 
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+    def save_model(
+        self, request: AuthenticatedRequest, obj: Application, form: ApplicationForm, change: bool
+    ) -> None:
         now = timezone.now()
         obj.updated_at = now
         changed = [name for name in ("rating", "is_spontaneous") if name in form.changed_data]
@@ -157,7 +174,9 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
             move(applications=rows, stage=form.cleaned_data["stage"], author=request.user, at=now)
         log_access(request.user, Access.CHANGE, obj.pk)
 
-    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+    def save_formset(
+        self, request: AuthenticatedRequest, form: ApplicationForm, formset: BaseInlineFormSet, change: bool
+    ) -> None:
         now = timezone.now()
         for step in formset.save(commit=False):
             step.updated_at = now
@@ -165,7 +184,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         for step in formset.deleted_objects:
             step.delete()
 
-    def undo_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def undo_view(self, request: AuthenticatedRequest, object_id: str) -> HttpResponse:
         """Undo the posted stage change of the application."""
         application = self.posted_to(request, object_id, CHANGE)
         change = application.changes.filter(pk__in=[as_id(request.POST.get("change"))])
@@ -181,7 +200,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
             self.message_user(request, text, messages.WARNING)
         return self.back(request, application, "stages")
 
-    def unread_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def unread_view(self, request: AuthenticatedRequest, object_id: str) -> HttpResponse:
         """Mark the application as new, and return to the list: its page would mark it as read again."""
         application = self.posted_to(request, object_id, CHANGE)
         Application.objects.filter(pk=application.pk).update(read_at=None)
@@ -189,6 +208,6 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         self.message_user(request, gettext("Marked as unread."), messages.SUCCESS)
         return self.response_post_save_change(request, application)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
         """Applicants are erased by a command only, because it covers all data."""
         return False

@@ -1,12 +1,13 @@
 """The board: applications by stage. Everything works with forms; a script adds drag and drop."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
@@ -21,6 +22,7 @@ from applications.admin.bulk_move import stages
 from applications.admin.selection import NAMES, ApplicationSelection
 from applications.models import Application, Stage
 from jobsite.admin.base import as_id
+from jobsite.types import AuthenticatedRequest
 from vacancies.admin.brand_access import within
 from vacancies.models import Vacancy
 
@@ -33,7 +35,7 @@ class Column:
     needs_confirmation: bool
     list_url: str
     count: int = 0
-    cards: list[dict[str, Any]] = field(default_factory=list)
+    cards: list[dict[str, object]] = field(default_factory=list)
 
 
 class BoardAdmin(BrandScopedNoAddAdmin):
@@ -41,7 +43,7 @@ class BoardAdmin(BrandScopedNoAddAdmin):
         view = self.admin_site.admin_view(self.board_view)
         return [path("board/", view, name="applications_application_board"), *super().get_urls()]
 
-    def board_view(self, request: HttpRequest) -> HttpResponse:
+    def board_view(self, request: AuthenticatedRequest) -> HttpResponse:
         """Show the newest applications of each stage, of one vacancy or of all."""
         if not self.has_view_permission(request):
             raise PermissionDenied
@@ -51,7 +53,7 @@ class BoardAdmin(BrandScopedNoAddAdmin):
         rows: QuerySet = self.get_queryset(request)
         if vacancy:
             rows = rows.filter(vacancy=vacancy)
-        form: Any = AutocompleteDropdownForm(
+        form = AutocompleteDropdownForm(
             request=request, name="vacancy__id__exact", label=gettext("Vacancy"), choices=(),
             field=Application._meta.get_field("vacancy"), model_admin=self,
             data={"vacancy__id__exact": vacancy.pk if vacancy else None},
@@ -75,7 +77,7 @@ class BoardAdmin(BrandScopedNoAddAdmin):
         return TemplateResponse(request, "admin/applications/application/board.html", context)
 
 
-def columns(request: HttpRequest, rows: Any, vacancy: Vacancy | None) -> list[Column]:
+def columns(request: AuthenticatedRequest, rows: Any, vacancy: Vacancy | None) -> list[Column]:
     """Return a column per stage. One query finds the stages of all applications, one reads the cards."""
     url = reverse("admin:applications_application_changelist")
     query = {"vacancy__id__exact": vacancy.pk} if vacancy else {}
@@ -99,7 +101,7 @@ def columns(request: HttpRequest, rows: Any, vacancy: Vacancy | None) -> list[Co
     return list(found.values())
 
 
-def card(application: Any, now: Any) -> dict[str, Any]:
+def card(application: Application, now: datetime) -> dict[str, object]:
     return {
         "application": application,
         "selection": ApplicationSelection({application.pk: application.change_id}),

@@ -5,8 +5,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -21,10 +20,12 @@ from applications.admin.selection import ApplicationSelection
 from applications.mail import templates as mail
 from applications.models import Access, Application, MailTemplate, Stage
 from applications.operations.emails import send_emails
+from applications.querysets import ApplicationQuerySet
 from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back
 from jobsite.api.absolute_urls import base_url
 from jobsite.languages import LANGUAGES
+from jobsite.types import AuthenticatedRequest
 
 MAX_EMAILS = 2_000  # emails at a time: each is rendered and stored in the request
 
@@ -34,14 +35,14 @@ class BulkEmailAdmin(BulkMoveAdmin):
         view = self.admin_site.admin_view(self.emails_view)
         return [path("emails/", view, name="applications_application_emails"), *super().get_urls()]
 
-    def has_email_permission(self, request: HttpRequest) -> bool:
+    def has_email_permission(self, request: AuthenticatedRequest) -> bool:
         return request.user.has_perm(WRITE)
 
     @admin.action(description=_("Send an email…"), permissions=["email"])
-    def email_selected(self, request: HttpRequest, queryset: QuerySet) -> Any:
+    def email_selected(self, request: AuthenticatedRequest, queryset: ApplicationQuerySet) -> HttpResponse:
         return self._choose_template(request, ApplicationSelection.of(queryset), request.get_full_path())
 
-    def emails_view(self, request: HttpRequest) -> HttpResponse:
+    def emails_view(self, request: AuthenticatedRequest) -> HttpResponse:
         """POST: show the emails from `template` to the applicants of `applications`; with `confirmed`, queue
         them. With `stage`, also move the applications to that stage."""
         if request.method != "POST":
@@ -58,7 +59,7 @@ class BulkEmailAdmin(BulkMoveAdmin):
             return redirect(back)
         return self._choose_template(request, selection, back, template, stage)
 
-    def _chosen_stage(self, request: HttpRequest) -> Stage | None:
+    def _chosen_stage(self, request: AuthenticatedRequest) -> Stage | None:
         if not request.POST.get("stage"):
             return None
         if not self.has_change_permission(request):
@@ -66,7 +67,7 @@ class BulkEmailAdmin(BulkMoveAdmin):
         return stage_sent_by(request)
 
     def _choose_template(
-        self, request: HttpRequest, selection: ApplicationSelection, back: str,
+        self, request: AuthenticatedRequest, selection: ApplicationSelection, back: str,
         template: MailTemplate | None = None, stage: Stage | None = None,
     ) -> HttpResponse:  # fmt: skip
         """Return the page with the recipients and, once a template is chosen, a preview per language."""
@@ -92,7 +93,7 @@ class BulkEmailAdmin(BulkMoveAdmin):
 
     def _send_all(
         self,
-        request: HttpRequest,
+        request: AuthenticatedRequest,
         selection: ApplicationSelection,
         template: MailTemplate,
         stage: Stage | None,
@@ -120,7 +121,7 @@ class BulkEmailAdmin(BulkMoveAdmin):
             self.message_user(request, text % {"count": deleted}, messages.WARNING)
 
     def _moved_by_others(
-        self, request: HttpRequest, selection: ApplicationSelection, stage: Stage
+        self, request: AuthenticatedRequest, selection: ApplicationSelection, stage: Stage
     ) -> set[int]:
         """Move `selection`. Return the applications that somebody else moved in the meantime, also those in
         `stage` now: they get no second email about it."""
@@ -138,7 +139,7 @@ def written() -> list[MailTemplate]:
     ]
 
 
-def addressed(selection: ApplicationSelection) -> Any:
+def addressed(selection: ApplicationSelection) -> ApplicationQuerySet:
     """Return the applications with all that an email can mention."""
     related = ("user", "vacancy__brand", "vacancy__head_recruiter")
     return selection.rows().with_stage().select_related(*related).newest_first()
@@ -148,7 +149,7 @@ def email_to(application: Application, template: MailTemplate, base_url: str) ->
     return mail.email_from(template, application, language=language_of(application), base_url=base_url)
 
 
-def previews(template: MailTemplate, people: list[Application], base_url: str) -> list[dict[str, Any]]:
+def previews(template: MailTemplate, people: list[Application], base_url: str) -> list[dict[str, object]]:
     """Return the email to the first applicant in each language, and how many get that language."""
     found: dict[str, dict[str, Any]] = {}
     for application in people:

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Model, QuerySet
+from django.http import HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone, translation
 from django.utils.html import format_html
@@ -21,6 +21,7 @@ from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.languages import site_language
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
+from jobsite.types import AuthenticatedRequest
 
 COLORS = {
     Message.State.QUEUED: "info",
@@ -62,20 +63,22 @@ class MessageAdmin(BrandScopedNoAddAdmin):
         urls = [path("mine/", view, name="my_emails"), path("digest/", earlier)]
         return [*urls, *super().get_urls()]
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
+    def get_queryset(self, request: AuthenticatedRequest) -> QuerySet:
         return super().get_queryset(request).select_related("author", "application__vacancy")
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
         """Emails are deleted with the application, and by the retention period."""
         return False
 
-    def has_send_again_permission(self, request: HttpRequest) -> bool:
+    def has_send_again_permission(self, request: AuthenticatedRequest) -> bool:
         return request.user.has_perm("applications.add_message")
 
-    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
+    def change_view(
+        self, request: AuthenticatedRequest, object_id: str, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
         """Show an email. It contains what the applicant wrote, so it counts as a view of the application."""
         response = super().change_view(request, object_id, *args, **kwargs)
         message = self.get_object(request, object_id)
@@ -91,7 +94,7 @@ class MessageAdmin(BrandScopedNoAddAdmin):
         return message.subject
 
     @display(description=_("Status"), ordering="state", label=dict(COLORS))
-    def state_label(self, message: Message) -> Any:
+    def state_label(self, message: Message) -> tuple[str, str]:
         return message.state, message.get_state_display()
 
     @display(description=_("Reason"))
@@ -128,7 +131,7 @@ class MessageAdmin(BrandScopedNoAddAdmin):
     # --- actions ---
 
     @action(description=_("Send again"), permissions=["send_again"])
-    def send_again(self, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
+    def send_again(self, request: AuthenticatedRequest, queryset: QuerySet) -> HttpResponse | None:
         """Ask, then queue failed emails again. A digest is not: the next one has the same news. An
         invitation is sent again from the list of users, with a new link."""
         now = timezone.now()

@@ -5,11 +5,12 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy as _
 
 from vacancies.admin.brand_access import brands_of
 from vacancies.choices import Keyword
-from vacancies.models import Filter
+from vacancies.models import Brand, Filter
 from vacancies.statistics.reading import Days
 
 DAYS_MAX = 1830  # five years
@@ -24,10 +25,12 @@ class ReportForm(forms.Form):
 
     since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput({"type": "date"}))
     until = forms.DateField(label=_("Until"), required=False, widget=forms.DateInput({"type": "date"}))
-    brand: Any = forms.ModelChoiceField(None, label=_("Brand"), required=False, empty_label=_("All brands"))
+    brand = forms.ModelChoiceField(
+        Brand.objects.none(), label=_("Brand"), required=False, empty_label=_("All brands")
+    )
     by = forms.ChoiceField(label=_("Divided by"), required=False)
 
-    def __init__(self, given: dict[str, str], *, user: Any, last: date) -> None:
+    def __init__(self, given: dict[str, str], *, user: User, last: date) -> None:
         """`last` is the last day with figures."""
         period = Days.until(last, DEFAULT_DAYS)
         defaults = {"since": str(period.first), "until": str(period.last), "by": BRAND}

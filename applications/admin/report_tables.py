@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from math import ceil
-from typing import Any
 
+from django.contrib.auth.models import User
 from django.db.models import Count, Sum
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -16,7 +16,7 @@ from applications.statistics import OTHER
 from jobsite.admin.charts import SERIES_MAX, Series, bar_chart, legend, line_chart
 from jobsite.spreadsheets.writing import Cell
 from vacancies.admin.brand_access import within
-from vacancies.models import Brand, DailyVacancies, FilterOption
+from vacancies.models import Brand, DailyVacancies, FilterOption, StatisticsQuerySet
 from vacancies.operations import end_of_day
 from vacancies.statistics.reading import SUMS, Days, by_day, by_group, live_by_group
 from vacancies.statistics.recording import DAY, start_of_day
@@ -33,8 +33,8 @@ class ReportTable:
     title: str
     headings: list[str]
     rows: list[list[Cell]]
-    chart: Any = ""
-    legend: Any = ""
+    chart: str = ""
+    legend: str = ""
     note: str = ""
 
 
@@ -42,18 +42,18 @@ class ReportTable:
 class Scope:
     """What a report is about. `options` has the labels of the options by id, or is None: divided by brand."""
 
-    user: Any
+    user: User
     days: Days
     brand: Brand | None
     label: str
     options: dict[int, str] | None
-    _names: dict[Any, str] = field(default_factory=dict)
+    _names: dict[int | None, str] = field(default_factory=dict)
 
     @property
     def pks(self) -> list[int] | None:
         return None if self.options is None else list(self.options)
 
-    def rows(self, model: Any) -> Any:
+    def rows(self, model: type[DailyVacancies] | type[DailyApplications]) -> StatisticsQuerySet:
         rows = model.objects.visible_to(self.user)
         return rows.filter(brand=self.brand) if self.brand else rows
 

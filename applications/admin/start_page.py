@@ -3,13 +3,14 @@ names `unread_count` (docs/decisions.md #168)."""
 
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from applications.models import Application, DailyApplications
 from jobsite.text.formats import format_datetime
+from jobsite.types import AuthenticatedRequest
 from vacancies.admin.brand_access import within
 from vacancies.admin.dashboard import SHOWN, TREND, weekly
 from vacancies.admin.dashboard import dashboard as vacancies_dashboard
@@ -18,12 +19,12 @@ from vacancies.statistics.reading import Days, by_day, last_recorded
 MAX_COUNT = 99  # larger counts are shown as "99+"
 
 
-def unread(user: Any) -> QuerySet:
+def unread(user: User) -> QuerySet:
     """Return the applications that no recruiter has opened yet, of those that `user` may see."""
     return within(user, Application.objects.filter(read_at=None), "vacancy")
 
 
-def unread_count(request: HttpRequest) -> str:
+def unread_count(request: AuthenticatedRequest) -> str:
     """Return the number of unread applications as text: "99+" for more than MAX_COUNT, "" for none. One
     query per request."""
     if not hasattr(request, "_unread_applications"):
@@ -32,7 +33,7 @@ def unread_count(request: HttpRequest) -> str:
     return request._unread_applications  # type: ignore[attr-defined]
 
 
-def application_trend(user: Any) -> dict[str, Any] | None:
+def application_trend(user: User) -> dict[str, object] | None:
     """Return the trend of the last 90 recorded days."""
     last = last_recorded(DailyApplications)
     if last is None:
@@ -41,7 +42,7 @@ def application_trend(user: Any) -> dict[str, Any] | None:
     return weekly(_("Applications in 90 days"), by_day(own, Days.until(last, TREND), "received")["received"])
 
 
-def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+def dashboard(request: AuthenticatedRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add the new applications to the start page of the vacancies."""
     context = vacancies_dashboard(request, context)
     context["reports_url"] = reverse("admin:vacancies_vacancy_reports")

@@ -1,10 +1,11 @@
 """The interviews and tasks of all applications, as a calendar: day by day, the next ones first."""
 
-from typing import Any
+from collections.abc import Mapping
 
 from django.contrib import admin
-from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.contrib.admin import ModelAdmin
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import Model, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -16,24 +17,27 @@ from unfold.decorators import display
 from applications.admin.brand_access import BrandScopedNoAddAdmin
 from applications.models import HistoryEntry
 from jobsite.text.formats import format_date
+from jobsite.types import AuthenticatedRequest, StrOrPromise
 
 
 class WhenFilter(admin.SimpleListFilter):
     title = _("when")
     parameter_name = "when"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(
+        self, request: AuthenticatedRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [
             ("past", pgettext("steps", "Past")),
             ("all", pgettext("steps", "All")),
         ]
 
-    def choices(self, changelist: Any) -> Any:
+    def choices(self, changelist: ChangeList) -> list[Mapping[str, object]]:
         """Show the coming ones by default."""
         first, *others = super().choices(changelist)
         return [{**first, "display": pgettext("steps", "Coming")}, *others]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
         today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
         match self.value():
             case "all":
@@ -72,7 +76,7 @@ class StepAdmin(BrandScopedNoAddAdmin):
     def to(self, step: HistoryEntry) -> str:
         return step.application.vacancy.title
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
         """Interviews and tasks are edited on the page of the application."""
         return False
 

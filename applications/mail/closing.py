@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
@@ -31,11 +32,11 @@ class ClosingEmails(DailyJob):
         users = recipients_of(Message.Kind.CLOSING).order_by("-pk")
         return [user.pk for user in users if may_receive(user, Message.Kind.CLOSING)]
 
-    def queue(self, user: Any, *, at: datetime) -> Message | None:
+    def queue(self, user: User, *, at: datetime) -> Message | None:
         return queue_closing(user, at=at, base_url=self.base_url)
 
 
-def closing_for(user: Any, *, at: datetime) -> Any:
+def closing_for(user: User, *, at: datetime) -> Any:
     """Return the vacancies that close soon and concern `user`, who was not told yet.
 
     A vacancy concerns whoever changed it in the admin, and its recruiters by their e-mail address. If nobody
@@ -58,7 +59,7 @@ def closing_for(user: Any, *, at: datetime) -> Any:
     return closing.filter(concerned).exclude(Exists(told)).order_by("publish_until", "pk")
 
 
-def queue_closing(user: Any, *, at: datetime, base_url: str = "") -> Message | None:
+def queue_closing(user: User, *, at: datetime, base_url: str = "") -> Message | None:
     """Queue an email about the vacancies of `closing_for`, and store that `user` was told, in one
     transaction. Return None if there are none."""
     with transaction.atomic():

@@ -1,9 +1,9 @@
 """Emails that a colleague gets once a day, a job of the dispatcher."""
 
 from datetime import date, datetime, time
-from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from applications.models import Message
@@ -31,7 +31,7 @@ class DailyJob:
         """Return the ids of the users who may get an email on the day of `at`."""
         raise NotImplementedError
 
-    def queue(self, user: Any, *, at: datetime) -> Message | None:
+    def queue(self, user: User, *, at: datetime) -> Message | None:
         """Queue the email of `user`. Return None if there is nothing to tell."""
         raise NotImplementedError
 

@@ -13,7 +13,6 @@ import logging
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage
@@ -117,7 +116,7 @@ class MailDelivery:
             logger.warning("Email %d failed: %s", message.pk, _readable(reason))
         return state.value
 
-    def _record(self, message: Message, **values: Any) -> None:
+    def _record(self, message: Message, **values: object) -> None:
         """Store the outcome of an attempt. Wait for a database that does not respond: nobody else knows it.
 
         Another process may have taken over meanwhile and stored that the outcome is unknown.

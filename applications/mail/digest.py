@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, F, Max
 from django.urls import reverse
@@ -31,7 +32,7 @@ class Digest(DailyJob):
     def recipients(self, at: datetime) -> list[int]:
         return recipients(at)
 
-    def queue(self, user: Any, *, at: datetime) -> Message | None:
+    def queue(self, user: User, *, at: datetime) -> Message | None:
         return queue_digest(user, at=at, base_url=self.base_url)
 
 
@@ -42,7 +43,7 @@ def recipients(at: datetime) -> list[int]:
     return [user.pk for user in users.order_by("-pk") if may_receive(user, Message.Kind.DIGEST)]
 
 
-def queue_digest(user: Any, *, at: datetime, base_url: str = "") -> Message | None:
+def queue_digest(user: User, *, at: datetime, base_url: str = "") -> Message | None:
     """Queue the digest of `user`: the vacancies of their brands that got applications since their last
     digest. Return None if there are none. It has no personal data of applicants."""
     earlier = Message.objects.filter(kind=Message.Kind.DIGEST, recipient=user)

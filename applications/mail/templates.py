@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.utils import translation
 from django.utils.translation import gettext_lazy as _
@@ -12,6 +12,7 @@ from applications.mail.links import absolute, applicant_link
 from applications.models import Application, MailTemplate
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.text.formats import format_datetime
+from jobsite.types import StrOrPromise
 
 _PLACEHOLDER = re.compile(r"\{([^{}\n]{0,60})\}")
 _Value = Callable[[Application, str], str]  # application, base URL
@@ -28,7 +29,7 @@ def _brand(application: Application) -> str:
 
 
 # What it means, for recruiters, and its value.
-PLACEHOLDERS: dict[str, tuple[Any, _Value]] = {
+PLACEHOLDERS: dict[str, tuple[StrOrPromise, _Value]] = {
     "name": (_("The applicant's full name."), lambda a, _: a.display_name),
     "given_name": (
         _("The given name, or the full name if it is not known."),

@@ -123,6 +123,10 @@ class Application(models.Model):
 
     objects = ApplicationQuerySet.as_manager()
 
+    # Annotated by `with_stage()` and `with_latest_change()`.
+    stage_id: int | None
+    stage_name: str | None
+    change_id: int | None
     # Set by `with_visible_status()`.
     ordered_changes: "list[StageChange]"
     visible_history: "list[HistoryEntry]"

@@ -4,9 +4,8 @@ Locks are taken in the order of erasures: the account, then applications by numb
 """
 
 from datetime import datetime
-from typing import Any
 
-from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce
@@ -16,7 +15,6 @@ from applications.models import Application, Stage
 from applications.operations.stages import move
 from applications.querysets import accounts_with, folded_address
 
-User = get_user_model()
 USERNAME_MAX = User._meta.get_field("username").max_length or 0
 
 
@@ -35,7 +33,7 @@ def verify(*, application: Application, at: datetime) -> None:
         Application.objects.filter(pk=application.pk, verified_at=None).update(verified_at=at)
 
 
-def claim(*, proven: Application, user: Any, at: datetime) -> list[int]:
+def claim(*, proven: Application, user: User, at: datetime) -> list[int]:
     """Give `user` all applications without an account from the address of `proven`, whose link was opened.
     Return their ids. Applications of another account are never taken from it. Raise User.DoesNotExist if the
     account was deleted meanwhile."""
@@ -48,7 +46,7 @@ def claim(*, proven: Application, user: Any, at: datetime) -> list[int]:
     return pks
 
 
-def new_account(proven: Application) -> Any:
+def new_account(proven: Application) -> User | None:
     """Return an unsaved account with the address of `proven` as its user name; None if it is too long."""
     username = folded_address(proven.email)
     if not username or len(username) > USERNAME_MAX:
@@ -57,10 +55,12 @@ def new_account(proven: Application) -> Any:
     return User(username=username, email=proven.email, **names)
 
 
-def create_account(*, proven: Application, password: str, at: datetime) -> Any:
+def create_account(*, proven: Application, password: str, at: datetime) -> User:
     """Create an account with the address of `proven`, whose link was opened, and claim its applications.
-    Return the account. Raise AccountExistsError."""
+    Return the account. Raise AccountExistsError, or ValueError if `new_account` returns None."""
     user = new_account(proven)
+    if user is None:
+        raise ValueError("The address is too long for a user name.")
     user.set_password(password)
     user.date_joined = at
     try:

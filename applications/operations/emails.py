@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from applications.mail import outbox
@@ -13,7 +13,7 @@ from applications.models import Application, Message
 DUPLICATE_AGE = timedelta(minutes=5)  # an equal email by the same author within this time is a second click
 
 
-def send_emails(emails: Sequence[Email], *, author: Any, at: datetime) -> tuple[list[int], list[int]]:
+def send_emails(emails: Sequence[Email], *, author: User | None, at: datetime) -> tuple[list[int], list[int]]:
     """Queue `emails`. Return the ids of the applications that get one, and of those to which `author` sent
     the same one within the last minutes. Applications that were deleted meanwhile are in neither."""
     applications = [email.application.pk for email in emails]

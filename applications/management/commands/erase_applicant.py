@@ -1,5 +1,6 @@
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.management.base import CommandError, CommandParser
 from django.db.models import ProtectedError
 
@@ -28,7 +29,7 @@ class Command(BaseCommand):
             "--dry-run", action="store_true", help="report what would be deleted, but delete nothing"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         if sum(map(bool, (options["username"], options["email"], options["again"]))) != 1:
             raise UsageError("Pass a user name, --email or --again.")
         if options["again"]:
@@ -60,7 +61,7 @@ class Command(BaseCommand):
         )
         return None
 
-    def left(self, user: Any) -> list[str]:
+    def left(self, user: User) -> list[str]:
         """Return a hint if applications without an account have the address of `user`."""
         count = Application.objects.unclaimed(user.email).count()
         return [f"{count} applications from this address belong to no account: use --email."] if count else []

@@ -23,7 +23,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--files", action="store_true", help="include the content of files, in base64")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         user, address = find_person(options)
         data = privacy.export(user=user, address=address, now=timezone.now(), has_content=options["files"])
         text = json.dumps(data, ensure_ascii=False, indent=2, default=str)

@@ -34,7 +34,7 @@ class Command(BaseCommand):
             "--dry-run", action="store_true", help="report what would be deleted, but delete nothing"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         days = options["older_than"]
         if days is None:
             days = settings.APPLICATIONS_KEPT_DAYS or None

@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.utils import timezone
 
 from applications import statistics
@@ -14,7 +12,7 @@ class Command(BaseCommand):
         "every hour. Days that were missed are recorded by the next run."
     )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         at = timezone.now()
         update_counts(at=at)
         days = record_days(at=at)
