@@ -55,7 +55,7 @@ def test_if_none_match_is_read_on_every_path(site, settings):
     ways, values = site
     found = {}
     for way, paths in {"views": API + FILES, "fast path": API, "cache": API}.items():
-        settings.BODY_CACHE_MB = way == "cache"
+        settings.RESPONSE_CACHE_MB = way == "cache"
         for path in (path.format(**values) for path in paths):
             tag = ask(ways[way], path)[1]["ETag"]
             for method, condition in product(("GET", "HEAD"), ASKED):
