@@ -39,12 +39,11 @@ class ReportForm(forms.Form):
         super().__init__(defaults | {name: value for name, value in given.items() if value})
         self.last = last
         filters = Filter.objects.filter(keyword__in=Keyword.values)
-        self.fields["brand"].queryset = brands_of(user)  # type: ignore[attr-defined]
-        self.fields["by"].choices = [  # type: ignore[attr-defined]
-            (BRAND, _("Brand")),
-            *((each.keyword, each.label) for each in filters),
-        ]
-        if not settings.MULTI_BRANDING and not self.fields["brand"].queryset.exists():  # type: ignore[attr-defined]
+        by: Any = self.fields["by"]
+        by.choices = [(BRAND, _("Brand")), *((each.keyword, each.label) for each in filters)]
+        brand: Any = self.fields["brand"]
+        brand.queryset = brands_of(user)
+        if not settings.MULTI_BRANDING and not brand.queryset.exists():
             del self.fields["brand"]
         for field in self.fields.values():
             field.widget.attrs["class"] = "panel-select"

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from math import ceil
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Sum
@@ -221,13 +222,13 @@ def sources(scope: Scope) -> ReportTable:
 
 def stages(scope: Scope) -> ReportTable:
     """The current stages of the applications that were received in the period and still exist."""
-    rows = within(scope.user, Application.objects.all(), "vacancy")
+    rows: Any = within(scope.user, Application.objects.all(), "vacancy")
     if scope.brand:
         rows = rows.filter(vacancy__brand=scope.brand)
     rows = rows.filter(
         created_at__gte=start_of_day(scope.days.first), created_at__lt=end_of_day(scope.days.last)
     )
-    numbers = dict(rows.with_stage().order_by().values_list("stage_id").annotate(number=Count("pk")))  # type: ignore[attr-defined]
+    numbers = dict(rows.with_stage().order_by().values_list("stage_id").annotate(number=Count("pk")))
     found = [
         *((stage.name, numbers[stage.pk]) for stage in Stage.objects.all() if stage.pk in numbers),
         *([(_("No stage"), numbers[None])] if None in numbers else []),

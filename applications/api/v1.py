@@ -29,7 +29,7 @@ from vacancies.api.v1 import VacancySerializer
 class MillisecondsField(serializers.DateTimeField):
     """A datetime with milliseconds, truncated and never rounded (docs/decisions.md #13)."""
 
-    def to_representation(self, value: datetime) -> str:  # type: ignore[override]
+    def to_representation(self, value: datetime) -> str:
         local = timezone.localtime(value)
         return f"{local:%Y-%m-%d %H:%M:%S}.{local.microsecond // 1000:03}"
 

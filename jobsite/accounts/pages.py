@@ -68,7 +68,7 @@ class ResetForm(PasswordResetForm):
     """Searches for the account and sends the mail in a thread, so that the response time does not reveal
     whether the account exists."""
 
-    def save(self, *, request: HttpRequest, **kwargs: Any) -> None:  # type: ignore[override]
+    def save(self, *, request: HttpRequest, **kwargs: Any) -> None:
         # read everything from the request before the thread starts
         kwargs["extra_email_context"] = {"site": (address := base_url(request))}
         kwargs["domain_override"] = urlsplit(address).netloc

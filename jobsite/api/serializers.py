@@ -54,7 +54,7 @@ class TextField(serializers.CharField):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(read_only=True, allow_null=True, **kwargs)
 
-    def to_representation(self, value: str) -> str | None:  # type: ignore[override]
+    def to_representation(self, value: str) -> str | None:
         return value or None
 
 
