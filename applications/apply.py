@@ -6,12 +6,16 @@ It works without JavaScript. With it, form.js takes the form over and posts to t
 
 import json
 import secrets
+from collections.abc import Mapping
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core import signing
 from django.core.exceptions import BadRequest
+from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
@@ -39,9 +43,11 @@ from applications.submissions.forms import ServedForm, served_form
 from applications.submissions.validation import SOURCE_MAX, Error
 from forms_structure.rendering import form_context, submitted
 from forms_structure.structure import CONSENT, HONEYPOT, NO_TEXT
-from jobsite.api import addresses
+from jobsite.api import client_address
+from jobsite.api.absolute_urls import base_url
 from jobsite.api.permissions import lacks_factor
 from jobsite.api.throttling import RateLimit
+from jobsite.types import JsonObject
 from vacancies.api.v1 import find_published
 from vacancies.models import Vacancy
 
@@ -104,10 +110,10 @@ class _Page:
 
     def __init__(self, request: HttpRequest, vacancy: Vacancy, form: ServedForm) -> None:
         self.request, self.vacancy, self.form = request, vacancy, form
-        is_complete = request.user.is_authenticated and not lacks_factor(request)
-        self.account = request.user if is_complete else None
+        user = request.user
+        self.account = user if user.is_authenticated and not lacks_factor(request) else None
         self.typed: dict[str, list[str]] = {}
-        self.files: dict[str, Any] = {}
+        self.files: dict[str, UploadedFile] = {}
         self.source = request.GET.get("source", "")
 
     def show(self) -> HttpResponse:
@@ -116,7 +122,7 @@ class _Page:
         response["Cache-Control"] = "private, no-cache"
         return response
 
-    def submit(self, at: Any) -> HttpResponse:
+    def submit(self, at: datetime) -> HttpResponse:
         """Store the posted form. Show it again, with what was typed, if it is refused."""
         length = self.request.META.get("CONTENT_LENGTH", "")
         if length.isdecimal() and int(length) > BODY_BYTES_MAX:
@@ -125,7 +131,7 @@ class _Page:
         self._read()
         values, files = submitted(self.form.sections, self.typed, self.files)
         self.files = files
-        limit, client = RateLimit(ATTEMPTS), addresses.counted(self.request)
+        limit, client = RateLimit(ATTEMPTS), client_address.rate_limit_key(self.request)
         if settings.RATE_LIMIT != "off" and not limit.allow(f"{client}:{self.vacancy.pk}"):
             text = _("There were too many attempts. Try again in %(minutes)s min.")
             response = self._refuse([("", text % {"minutes": -(-int(limit.wait()) // 60)})], 429)
@@ -141,7 +147,7 @@ class _Page:
                 source=self.source,
                 key=self._key(values, files),
                 at=at,
-                base_url=addresses.own(self.request),
+                base_url=base_url(self.request),
                 is_proof_required=proof.is_required(self.vacancy, at=at),
                 form=self.form,
             )
@@ -158,7 +164,7 @@ class _Page:
         except SubmissionError as error:
             if error.is_form_changed:
                 self.typed.pop(CONSENT, None)  # the text may be another one
-            errors = [_shown(each) for each in error.errors]
+            errors = [_format_error(each) for each in error.errors]
             return self._refuse(errors, error.status, is_form_changed=error.is_form_changed)
         token = signing.dumps(application.pk, salt=_SALT)
         return redirect("apply-thanks", token)
@@ -175,7 +181,7 @@ class _Page:
         self.version, self.nonce = post.get(VERSION, ""), post.get(NONCE, "")
         self.source = post.get(SOURCE, "")[:SOURCE_MAX]
 
-    def _owner(self) -> Any:
+    def _owner(self) -> User | None:
         """Return the account if the form has its CSRF token: otherwise, another site may have sent it."""
         if self.account is None:
             return None
@@ -184,7 +190,7 @@ class _Page:
         refusal = check.process_view(self.request, None, (), {})  # type: ignore[arg-type] # `apply` is exempt
         return None if refusal else self.account
 
-    def _key(self, values: dict[str, Any], files: dict[str, Any]) -> str:
+    def _key(self, values: JsonObject, files: Mapping[str, UploadedFile]) -> str:
         """Return the Idempotency-Key. Sending the same page twice stores one application. What was changed
         after a return to the page has another key."""
         content = json.dumps([self.nonce, values, [[name, file.size] for name, file in files.items()]])
@@ -231,7 +237,7 @@ def _closed(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _shown(error: Error) -> tuple[str, str]:
+def _format_error(error: Error) -> tuple[str, str]:
     """Return (name of the field or "", message) of `error`. The pointer /values/regimes/0 is of regimes."""
     parts = error.pointer.split("/")
     name = parts[2] if len(parts) > 2 and parts[1] == "values" else ""

@@ -1,7 +1,6 @@
 """System checks of the virus scanner, retention, erasure and emails (manage.py check, check --deploy)."""
 
 from datetime import timedelta
-from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
@@ -15,7 +14,7 @@ WAIT_MAX = timedelta(minutes=10)
 
 
 @register(Tags.security)
-def antivirus_is_valid(**kwargs: Any) -> list[CheckMessage]:
+def antivirus_is_valid(**kwargs: object) -> list[CheckMessage]:
     """Report an address of a virus scanner that cannot be used. Every file would be stored without a scan."""
     if not settings.ANTIVIRUS:
         return []

@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db.models import Prefetch
 from django.http import HttpResponse, StreamingHttpResponse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from applications.models import Application, FormSnapshot
+from applications.models import Application, FormSnapshot, Submission
+from applications.querysets import ApplicationQuerySet
 from applications.submissions.answers import answers
 from forms_structure.structure import walk
 from jobsite.spreadsheets import writing
@@ -58,7 +58,7 @@ class Table:
                 found.setdefault(field["name"], label["label"] if isinstance(label, dict) else label)
         return found
 
-    def _row(self, application: Any, fields: dict[str, str]) -> list[Cell]:
+    def _row(self, application: Application, fields: dict[str, str]) -> list[Cell]:
         given: dict[str, str] = {}
         submission = getattr(application, "submission", None)
         for section in answers(submission) if submission else ():
@@ -82,7 +82,7 @@ def _labels(fields: dict[str, str]) -> list[str]:
     return [label if times[label] == 1 else f"{label} ({name})" for name, label in fields.items()]
 
 
-def _values(application: Any, submission: Any) -> list[Cell]:
+def _values(application: Application, submission: Submission | None) -> list[Cell]:
     """Return the cells below `_headings()`."""
     return [
         application.pk,
@@ -91,7 +91,7 @@ def _values(application: Any, submission: Any) -> list[Cell]:
         application.vacancy.title,
         application.vacancy_id,
         application.stage_name or "",
-        application.shown_name,
+        application.display_name,
         application.address,
         application.phone,
         application.language,
@@ -103,9 +103,9 @@ def _values(application: Any, submission: Any) -> list[Cell]:
     ]
 
 
-def _rows() -> Any:
+def _rows() -> ApplicationQuerySet:
     titles = Prefetch("vacancy", Vacancy.objects.only("title"))  # not its texts
-    rows: Any = Application.objects.with_stage().select_related("user", "submission__snapshot")
+    rows = Application.objects.with_stage().select_related("user", "submission__snapshot")
     return rows.prefetch_related("submission__files", titles)
 
 

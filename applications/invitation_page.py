@@ -1,9 +1,8 @@
 """The page where a colleague accepts an invitation, opened with the link of the email."""
 
-from typing import Any
-
 from django.conf import settings
 from django.contrib.auth.forms import SetPasswordForm
+from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -17,7 +16,7 @@ from applications.operations import AccountExistsError
 from applications.operations.invitations import NotAllowedError, accept, new_colleague
 from applications.querysets import accounts_with
 from jobsite.accounts import pages as accounts
-from jobsite.admin import roles
+from jobsite.accounts import roles
 
 
 @accounts.page
@@ -44,12 +43,13 @@ def _answer(request: HttpRequest, found: Invitation) -> HttpResponse:
     at = timezone.now()
     if known and not any(user.is_active for user in known):
         return _page(request, found, step="deactivated", status=403)
-    if known and not any(user.is_active and user == request.user for user in known):
+    account = next((user for user in known if user.is_active and user == request.user), None)
+    if known and account is None:
         return _page(request, found, step="sign in")
     if known:
         if not is_posted:
             return _page(request, found, step="accept")
-        accept(invitation=found, user=request.user, at=at)
+        accept(invitation=found, user=account, at=at)
         return redirect("admin:index")
     if is_posted and "provider" in request.POST and settings.OIDC_ISSUER:
         accept(invitation=found, at=at)
@@ -62,7 +62,7 @@ def _answer(request: HttpRequest, found: Invitation) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, found: Invitation, *, step: str, form: Any = None, status: int = 200
+    request: HttpRequest, found: Invitation, *, step: str, form: BaseForm | None = None, status: int = 200
 ) -> HttpResponse:
     context = {
         "heading": _("Your invitation"),

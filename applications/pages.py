@@ -5,7 +5,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from functools import wraps
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
@@ -26,8 +25,9 @@ from applications.querysets import accounts_with
 from applications.submissions.answers import answers
 from applications.submissions.links import MAX_AGE, opened_by
 from jobsite.accounts import pages as accounts
-from jobsite.api.addresses import own
-from jobsite.formats import format_datetime
+from jobsite.api.absolute_urls import base_url
+from jobsite.text.formats import format_datetime
+from jobsite.types import AuthenticatedRequest, JsonObject, StrOrPromise
 
 PER_PAGE = 20
 View = Callable[..., HttpResponse]
@@ -69,7 +69,7 @@ def by_account(view: View) -> View:
 
     @signed_in
     @wraps(view)
-    def answer(request: HttpRequest, pk: int) -> HttpResponse:
+    def answer(request: AuthenticatedRequest, pk: int) -> HttpResponse:
         application = Application.objects.of(request.user).filter(pk=pk).first()
         if application is None:
             context = {"heading": _("There is no such application")}
@@ -88,10 +88,12 @@ def by_its_owner(view: View) -> View:
     """Let only its user manage an application that belongs to an account: others may have the link, too."""
 
     @wraps(view)
-    def answer(request: HttpRequest, application: Application, **place: Any) -> HttpResponse:
+    def answer(
+        request: HttpRequest, application: Application, *, base: str, is_by_link: bool
+    ) -> HttpResponse:
         if not _is_manageable(request, application):
-            return redirect(place["base"])
-        return view(request, application, **place)
+            return redirect(base)
+        return view(request, application, base=base, is_by_link=is_by_link)
 
     return answer
 
@@ -104,9 +106,11 @@ def _is_manageable(request: HttpRequest, application: Application) -> bool:
 
 
 @require_safe
-def application(request: HttpRequest, application: Application, **place: Any) -> HttpResponse:
+def application(
+    request: HttpRequest, application: Application, *, base: str, is_by_link: bool
+) -> HttpResponse:
     """Show the status of an application, its steps and what was stored."""
-    return _application(request, application, **place)
+    return _application(request, application, base=base, is_by_link=is_by_link)
 
 
 def _application(
@@ -115,17 +119,21 @@ def _application(
     *,
     base: str,
     is_by_link: bool,
-    error: Any = "",
+    error: StrOrPromise = "",
     status: int = 200,
 ) -> HttpResponse:
     at = timezone.now()
-    found = Application.objects.filter(pk=application.pk).select_related("submission__snapshot").with_shown()
+    found = (
+        Application.objects.filter(pk=application.pk)
+        .select_related("submission__snapshot")
+        .with_visible_status()
+    )
     application = get_object_or_404(found.prefetch_related("submission__files"))
     submission = getattr(application, "submission", None)
     context = {
         "heading": application.vacancy.title,
         "is_wide": True,
-        "application": _shown(application, at),
+        "application": _summary_of(application, at),
         "row": application,
         "sections": answers(submission) if submission else (),
         "is_manageable": _is_manageable(request, application),
@@ -139,8 +147,8 @@ def _application(
     return render(request, "applications/application.html", context, status=status)
 
 
-def _shown(application: Application, at: datetime) -> dict[str, Any]:
-    shown = application.shown_status(at=at)
+def _summary_of(application: Application, at: datetime) -> dict[str, object]:
+    shown = application.visible_status(at=at)
     steps = application.visible_history if settings.APPLICATION_HISTORY else ()
     return {
         "pk": application.pk,
@@ -153,7 +161,7 @@ def _shown(application: Application, at: datetime) -> dict[str, Any]:
     }
 
 
-def _offer(request: HttpRequest, application: Application) -> dict[str, Any]:
+def _offer(request: HttpRequest, application: Application) -> dict[str, object]:
     """Return what the page of a link offers. It may say whether an account has the address: whoever opened
     the link reads its mailbox."""
     if application.user_id:
@@ -170,40 +178,49 @@ def _offer(request: HttpRequest, application: Application) -> dict[str, Any]:
 
 @by_its_owner
 @get_or_post
-def withdraw(request: HttpRequest, application: Application, **place: Any) -> HttpResponse:
+def withdraw(request: HttpRequest, application: Application, *, base: str, is_by_link: bool) -> HttpResponse:
     """Ask for a confirmation, then withdraw the application."""
     if request.method == "POST":
         try:
-            operations.withdraw(application=application, base_url=own(request), at=timezone.now())
+            operations.withdraw_application(
+                application=application, base_url=base_url(request), at=timezone.now()
+            )
         except operations.DecidedError:
             error = _("This application has a result. It can no longer be withdrawn.")
-            return _application(request, application, **place, error=error, status=409)
+            return _application(
+                request, application, base=base, is_by_link=is_by_link, error=error, status=409
+            )
         except Application.DoesNotExist:
             raise Http404 from None
-        return redirect(place["base"])
-    context = {"heading": _("Withdraw this application?"), "application": application, **place}
+        return redirect(base)
+    context = {"heading": _("Withdraw this application?"), "application": application, "base": base}
     return render(request, "applications/withdraw.html", context)
 
 
 @by_its_owner
 @get_or_post
-def delete(request: HttpRequest, application: Application, **place: Any) -> HttpResponse:
+def delete(request: HttpRequest, application: Application, *, base: str, is_by_link: bool) -> HttpResponse:
     """Ask for a confirmation, then delete the application and all its data."""
     if request.method == "POST":
         privacy.erase_application(application=application)
-        return redirect("application-deleted" if place["is_by_link"] else "account")
-    context = {"heading": _("Delete this application?"), "application": application, **place}
+        return redirect("application-deleted" if is_by_link else "account")
+    context = {
+        "heading": _("Delete this application?"),
+        "application": application,
+        "base": base,
+        "is_by_link": is_by_link,
+    }
     return render(request, "applications/delete.html", context)
 
 
 @by_its_owner
 @require_safe
-def export(request: HttpRequest, application: Application, **place: Any) -> HttpResponse:
+def export(request: HttpRequest, application: Application, **place: object) -> HttpResponse:
     """Send what the applicant sees of the application as a JSON file."""
     return _download(privacy.export_application(application=application, now=timezone.now()))
 
 
-def _download(data: dict[str, Any]) -> HttpResponse:
+def _download(data: JsonObject) -> HttpResponse:
     text = json.dumps(data, ensure_ascii=False, indent=2, default=str)
     response = HttpResponse(text, content_type="application/json")
     response["Content-Disposition"] = 'attachment; filename="applications.json"'
@@ -220,7 +237,9 @@ def deleted(request: HttpRequest) -> HttpResponse:
 
 
 @get_or_post
-def create_account(request: HttpRequest, application: Application, *, base: str, **place: Any) -> Any:
+def create_account(
+    request: HttpRequest, application: Application, *, base: str, **place: object
+) -> HttpResponse:
     """Create an account for the address of the link, and sign in."""
     user = operations.new_account(application)
     if user is None or _offer(request, application)["offer"] != "create":
@@ -238,7 +257,7 @@ def create_account(request: HttpRequest, application: Application, *, base: str,
 
 
 @require_POST
-def claim(request: HttpRequest, application: Application, *, base: str, **place: Any) -> HttpResponse:
+def claim(request: HttpRequest, application: Application, *, base: str, **place: object) -> HttpResponse:
     """Add the applications from the address of the link to the account of the signed-in user."""
     if not request.user.is_authenticated:
         return redirect(base)
@@ -252,33 +271,33 @@ def claim(request: HttpRequest, application: Application, *, base: str, **place:
 
 @signed_in
 @require_safe
-def account(request: HttpRequest) -> HttpResponse:
+def account(request: AuthenticatedRequest) -> HttpResponse:
     """Show the applications of the current user, and links to manage the account."""
     at = timezone.now()
-    rows = Application.objects.of(request.user).newest_first().with_shown()
+    rows = Application.objects.of(request.user).newest_first().with_visible_status()
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "heading": _("Your account"),
         "is_wide": True,
         "has_factors": accounts.HAS_FACTORS,
         "page": page,
-        "applications": [_shown(each, at) for each in page],
+        "applications": [_summary_of(each, at) for each in page],
     }
     return render(request, "registration/account.html", context)
 
 
 @signed_in
 @require_safe
-def export_account(request: HttpRequest) -> HttpResponse:
+def export_account(request: AuthenticatedRequest) -> HttpResponse:
     """Send the data about the current user as a JSON file."""
     return _download(privacy.export(user=request.user, now=timezone.now(), is_own=True))
 
 
 @signed_in
 @get_or_post
-def delete_account(request: HttpRequest) -> HttpResponse:
+def delete_account(request: AuthenticatedRequest) -> HttpResponse:
     """Ask for the password, then delete the account of the current user with all its applications."""
-    user: Any = request.user
+    user = request.user
     form = accounts.PasswordForm(request, request.POST if request.method == "POST" else None)
     context = {"heading": _("Delete your account?"), "form": form, "user": user}
     context["count"] = Application.objects.of(user).count()

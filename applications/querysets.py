@@ -1,14 +1,18 @@
 """Querysets of applications: ownership, order and related rows."""
 
 from string import ascii_lowercase, ascii_uppercase
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import models
 from django.db.models import Prefetch, Q
 
 from vacancies.querysets import EVERY_BRAND
+
+if TYPE_CHECKING:
+    from vacancies.models import Vacancy
 
 _ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
@@ -22,7 +26,7 @@ def folded_address(address: str) -> str:
     return address.strip().translate(_ASCII_LOWER)
 
 
-def accounts_with(address: str) -> list[Any]:
+def accounts_with(address: str) -> list[User]:
     """Return the accounts that have `address` as their e-mail address or user name."""
     folded = folded_address(address)
     if not folded:
@@ -36,7 +40,7 @@ def accounts_with(address: str) -> list[Any]:
 class ApplicationQuerySet(models.QuerySet):
     model: Any
 
-    def of(self, user: Any) -> Self:
+    def of(self, user: User | AnonymousUser) -> Self:
         """The applications of `user`."""
         return self.filter(user=user)
 
@@ -68,7 +72,7 @@ class ApplicationQuerySet(models.QuerySet):
     def newest_first(self) -> Self:
         return self.order_by("-created_at", "-pk")
 
-    def with_shown(self) -> Self:
+    def with_visible_status(self) -> Self:
         """Prefetch everything that an API item shows, in a fixed number of queries: stage changes, visible
         steps, and the vacancies with their related rows."""
         related = {name: self.model._meta.get_field(name).related_model for name in ("changes", "history")}
@@ -122,7 +126,7 @@ class HistoryQuerySet(models.QuerySet):
         return self.order_by("planned_at", "created_at", "pk")
 
 
-def readers_of(vacancy: Any) -> models.QuerySet:
+def readers_of(vacancy: "Vacancy") -> models.QuerySet[User]:
     """The active staff who may view the applications to `vacancy` (`own_brand` of vacancies, seen from the
     vacancy)."""
     users = get_user_model()._default_manager

@@ -9,8 +9,9 @@ from django.utils.translation import gettext
 
 from forms_structure import structure
 from forms_structure.choices import LEVELS, FieldType, Language
-from forms_structure.structure import CONSENT, Structure, StructureError, shown
-from jobsite.html_conversion import Alteration, convert, is_escaped, unescaped
+from forms_structure.structure import CONSENT, Structure, StructureError, format_value
+from jobsite.text.html_conversion import Alteration, convert, is_escaped, unescaped
+from jobsite.types import JsonObject
 
 CONSENT_KEYS = {"name", "type", "label", "required", "css", "link", "version"}
 
@@ -27,10 +28,10 @@ class ParsedForm:
     is escaped; without it, they are errors. Raise StructureError with all errors by path.
     """
 
-    def __init__(self, data: Any, *, consent_name: str = CONSENT, unescape: bool = False) -> None:
+    def __init__(self, data: object, *, consent_name: str = CONSENT, unescape: bool = False) -> None:
         self.unescape = unescape
         self.has_consent = False
-        self.consent: Any = None
+        self.consent: object = None
         self.notes: list[str] = []
         self.changes: list[tuple[str, Alteration]] = []
         self._faults: dict[str, str] = {}
@@ -46,7 +47,7 @@ class ParsedForm:
             self.structure = []
         self.language = self._language()
 
-    def _sections(self, data: Any, consent_name: str) -> Any:
+    def _sections(self, data: object, consent_name: str) -> object:
         if not isinstance(data, list):
             return data
         sections = [self._section(item, f"sections.{n}") for n, item in enumerate(data)]
@@ -72,7 +73,7 @@ class ParsedForm:
         bare = [{"title": title, "description": "", "fields": []} for title in titles]
         return len(self.structure) == 1 and self.structure[0] in bare
 
-    def _section(self, item: Any, path: str) -> Any:
+    def _section(self, item: object, path: str) -> object:
         if not isinstance(item, dict):
             return item
         section = dict(item)
@@ -100,7 +101,7 @@ class ParsedForm:
         self.changes += ((path, alteration) for alteration in alterations)
         return str(clean)
 
-    def _field(self, item: Any, path: str, depth: int = 0) -> Any:
+    def _field(self, item: object, path: str, depth: int = 0) -> object:
         if not isinstance(item, dict):
             return item
         field = dict(item)
@@ -108,7 +109,9 @@ class ParsedForm:
         if isinstance(label, dict):
             field["label"] = {key: value for key, value in label.items() if key != "type"}
             if label.get("type") != FieldType.TEXT:
-                self._faults[f"{path}.label.type"] = f"Must be text; received {shown(label.get('type'))}."
+                self._faults[f"{path}.label.type"] = (
+                    f"Must be text; received {format_value(label.get('type'))}."
+                )
         if isinstance(field.get("options"), list):
             options = [
                 self._option(option, f"{path}.options.{n}", field)
@@ -128,28 +131,28 @@ class ParsedForm:
             ]
         return field
 
-    def _option(self, item: Any, path: str, field: dict[str, Any]) -> Any:
+    def _option(self, item: object, path: str, field: JsonObject) -> Any:
         if not isinstance(item, dict):
             return item
         if item.get("name") != field.get("name"):
             self._faults[f"{path}.name"] = (
-                f"Must be the name of its field, {shown(field.get('name'))}; "
-                f"received {shown(item.get('name'))}."
+                f"Must be the name of its field, {format_value(field.get('name'))}; "
+                f"received {format_value(item.get('name'))}."
             )
         return {key: value for key, value in item.items() if key != "name"}
 
-    def _range(self, options: list[Any], path: str) -> None:
+    def _range(self, options: list[JsonObject], path: str) -> None:
         values = [option.get("value") if isinstance(option, dict) else option for option in options]
         if values != list(LEVELS):
             self._faults[f"{path}.options"] = (
-                f'Must have the values "0" to "5" in order; received {shown(values)}.'
+                f'Must have the values "0" to "5" in order; received {format_value(values)}.'
             )
             return
         for number, option in enumerate(options):
             is_level = isinstance(option, dict) and option.keys() == {"value", "label"}
             if not is_level or not isinstance(option["label"], str):
                 self._faults[f"{path}.options.{number}"] = (
-                    f"Must have name, value and label; received {shown(option)}."
+                    f"Must have name, value and label; received {format_value(option)}."
                 )
                 return
         self._levels.add(tuple(option["label"] for option in options))
@@ -171,7 +174,7 @@ def level_labels(language: str) -> tuple[str, ...]:
         return tuple(str(label) for label in LEVELS.values())
 
 
-def digest(value: Any) -> str:
+def digest(value: object) -> str:
     """Return a short hash of JSON data."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from forms_structure import structure
 
@@ -15,8 +16,8 @@ class StructureField(models.JSONField):
         defaults: dict[str, Any] = {"default": list, "blank": True}
         super().__init__(**defaults | kwargs)
 
-    def clean(self, value: Any, model_instance: models.Model | None) -> structure.Structure:
+    def clean(self, value: object, model_instance: models.Model | None) -> structure.Structure:
         return structure.clean(value)
 
-    def get_db_prep_save(self, value: Any, connection: Any) -> Any:
+    def get_db_prep_save(self, value: object, connection: BaseDatabaseWrapper) -> object:
         return super().get_db_prep_save(structure.clean(value), connection)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q
@@ -14,7 +15,8 @@ from django.utils.translation import gettext_lazy
 from forms_structure.models import Form, Snapshot
 from forms_structure.roles import roles
 from forms_structure.structure import Structure, StructureError, clean, names
-from jobsite.unique_names import numbered_name, retry_on_conflict
+from jobsite.db.transactions import retry_on_conflict
+from jobsite.text.names import numbered_name
 
 
 class ConflictError(Exception):
@@ -33,18 +35,25 @@ class LostNamesError(Exception):
         super().__init__("The form would lose field names that websites use.")
 
 
-def create(*, name: str, structure: Any, author: Any = None, origin: str = "", **values: Any) -> Form:
+def create(
+    *,
+    name: str,
+    structure: object,
+    author: User | None = None,
+    origin: str = "",
+    extends: Form | None = None,
+    **values: object,
+) -> Form:
     """Create a form. If `name` is taken, a number is appended. `values` are other columns.
 
     Raise StructureError, or ValidationError for an extension of an extension.
     """
-    base = values.get("extends")
-    if base:
-        values["language"] = base.language
+    if extends:
+        values["language"] = extends.language
 
     def make() -> Form:
-        locked = _locked(base.pk) if base else None
-        form = Form(name=free_name(name), structure=structure, **values)
+        locked = _locked(extends.pk) if extends else None
+        form = Form(name=free_name(name), structure=structure, extends=extends, **values)
         form.clean()
         form.structure = checked(form, structure, locked)
         form.save()
@@ -57,13 +66,13 @@ def create(*, name: str, structure: Any, author: Any = None, origin: str = "", *
 def save(
     *,
     form: Form,
-    structure: Any,
+    structure: object,
     revision: int | None = None,
     keep_names: bool = False,
     giving_up: Collection[str] = (),
-    author: Any = None,
+    author: User | None = None,
     origin: str = "",
-    **values: Any,
+    **values: object,
 ) -> bool:
     """Save `structure` and `values` (name, language) as a new revision of `form`. Return whether anything
     changed.
@@ -78,8 +87,8 @@ def save(
         current = Form.objects.select_for_update().select_related(None).get(pk=form.pk)
         if revision is not None and current.revision != revision:
             raise ConflictError(current.snapshots.select_related("author").first())
-        values["structure"] = checked(current, structure, base)
-        if keep_names and (lost := lost_names(current, values["structure"], giving_up)):
+        values["structure"] = cleaned = checked(current, structure, base)
+        if keep_names and (lost := lost_names(current, cleaned, giving_up)):
             raise LostNamesError(lost)
         changed = {name for name, value in values.items() if getattr(current, name) != value}
         if changed:
@@ -100,7 +109,7 @@ def lost_names(form: Form, structure: Structure, giving_up: Collection[str] = ()
     return [name for name in names(form.structure) if name not in remaining]
 
 
-def copy(*, form: Form, author: Any = None) -> Form:
+def copy(*, form: Form, author: User | None = None) -> Form:
     """Create a form with the same sections, named "Copy of ..." in the active language."""
     return create(
         name=_("Copy of %(form)s") % {"form": form.name},
@@ -134,7 +143,7 @@ def make_default(*, form: Form) -> None:
     retry_on_conflict(make)  # without a site's form there is no row to lock: retry on conflict
 
 
-def checked(form: Form, structure: Any, base: Form | None) -> Structure:
+def checked(form: Form, structure: object, base: Form | None) -> Structure:
     """Return the validated `structure` of `form`, which extends `base`, or raise StructureError. Names are
     unique across a form and its base (docs/decisions.md #42), and so are roles."""
     cleaned = clean(structure, base=base.structure if base else ())
@@ -176,6 +185,6 @@ def _locked(pk: int) -> Form:
     return Form.objects.select_for_update().get(pk=pk)
 
 
-def _add_snapshot(form: Form, **how: Any) -> None:
+def _add_snapshot(form: Form, **how: object) -> None:
     state = {"structure": form.structure, "language": form.language}
     Snapshot.objects.get_or_create(form=form, revision=form.revision, defaults={**state, **how})

@@ -8,10 +8,10 @@ from django.utils.translation import gettext as _
 
 from forms_structure.choices import FieldRole, FieldType, Width
 from forms_structure.structure import Field, Structure
-from jobsite.html import visible_text
+from jobsite.text.html import visible_text
 
 UNCHANGED, REMOVED, ADDED, LEFT_OUT = " ", "-", "+", "…"
-CONTEXT = 2  # unchanged lines shown around what changed
+CONTEXT_LINES = 2  # unchanged lines shown around what changed
 Line = tuple[str, str]  # key, which distinguishes equal texts in two places, and text
 
 
@@ -27,7 +27,7 @@ def difference(before: Structure, after: Structure) -> list[tuple[str, str]]:
     shown: list[tuple[str, str]] = []
     at = 0  # lines of `new` that were shown or omitted
     matcher = SequenceMatcher(None, old, new, autojunk=False)
-    for group in matcher.get_grouped_opcodes(CONTEXT):
+    for group in matcher.get_grouped_opcodes(CONTEXT_LINES):
         if group[0][3] > at:
             shown.append((LEFT_OUT, ""))
         for kind, a, b, c, d in group:

@@ -1,14 +1,13 @@
 """Preset sections for the form builder."""
 
-from typing import Any
-
 from django.utils import translation
 from django.utils.translation import gettext as _
 
 from forms_structure.structure import Section
+from jobsite.types import JsonObject, StrOrPromise
 
 
-def presets(language: str) -> list[dict[str, Any]]:
+def presets(language: str) -> list[JsonObject]:
     """Return the presets as [{"label", "section"}]. Sections are in `language`, labels in the active
     language."""
     offered = {
@@ -64,11 +63,17 @@ def _documents() -> Section:
     )
 
 
-def _section(title: str, *fields: dict[str, Any]) -> Section:
+def _section(title: str, *fields: JsonObject) -> Section:
     return {"title": title, "description": "", "fields": list(fields)}
 
 
 def _field(
-    name: str, type: str, label: Any, *, css: str = "col-12", required: bool = True, **role: str
-) -> dict[str, Any]:
+    name: str,
+    type: str,
+    label: StrOrPromise | dict[str, str],
+    *,
+    css: str = "col-12",
+    required: bool = True,
+    **role: str,
+) -> JsonObject:
     return {"name": name, "type": type, "label": label, "required": required, "css": css, **role}

@@ -1,14 +1,17 @@
 """Querysets of forms and consent texts: default form, forms that accept applications, current text."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import F, Func, Q
+from django.db.models.sql.compiler import SQLCompiler
 from django.utils import translation
 from django.utils.translation import gettext
 
+from jobsite.db.transactions import retry_on_conflict
 from jobsite.languages import site_language
-from jobsite.unique_names import retry_on_conflict
 
 BUILT_IN = 1  # version of the built-in consent text
 
@@ -18,12 +21,16 @@ class _AsksForAddress(Func):
 
     output_field = models.BooleanField()
 
-    def as_postgresql(self, compiler: Any, connection: Any, **kwargs: Any) -> Any:
+    def as_postgresql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **kwargs: Any
+    ) -> tuple[str, Sequence[object]]:
         path = '$[*].fields[*] ? (@.role == "email" && @.required == true)'
         template = f"jsonb_path_exists(%(expressions)s, '{path}')"
         return self.as_sql(compiler, connection, template=template, **kwargs)
 
-    def as_sqlite(self, compiler: Any, connection: Any, **kwargs: Any) -> Any:
+    def as_sqlite(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **kwargs: Any
+    ) -> tuple[str, Sequence[object]]:
         each = "json_each(%(expressions)s) section, json_each(section.value, '$.fields') field"
         is_one = "field.value ->> '$.role' = 'email' AND field.value ->> '$.required'"
         template = f"EXISTS(SELECT 1 FROM {each} WHERE {is_one})"
@@ -31,8 +38,6 @@ class _AsksForAddress(Func):
 
 
 class FormQuerySet(models.QuerySet):
-    model: Any
-
     def accepting_applications(self) -> Self:
         """Forms that, with the form that they extend, ask for the applicant's e-mail address."""
         own, base = _AsksForAddress(F("structure")), _AsksForAddress(F("extends__structure"))
@@ -44,12 +49,10 @@ class FormQuerySet(models.QuerySet):
 
 
 class ConsentTextQuerySet(models.QuerySet):
-    model: Any
-
     def current(self, language: str) -> Any:
         """Return the newest text in `language`, else in the site's language. If there is none, return the
         built-in text, version 1, as an unsaved row."""
-        rows: Any = self.filter(language__in=(language, site_language())).order_by("version")
+        rows: models.QuerySet[Any] = self.filter(language__in=(language, site_language())).order_by("version")
         newest = {row.language: row for row in rows}
         if found := newest.get(language) or newest.get(site_language()):
             return found
@@ -57,7 +60,7 @@ class ConsentTextQuerySet(models.QuerySet):
             text = gettext("I agree that my data is kept and used for this application.")
         return self.model(version=BUILT_IN, language=language, text=text)
 
-    def add(self, **values: Any) -> Any:
+    def add(self, **values: object) -> Any:
         """Create the next version with the columns `values`."""
 
         def make() -> Any:

@@ -5,15 +5,16 @@ depends on, and `submitted` leaves out what was filled in where the condition do
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
+from django.core.files.uploadedfile import UploadedFile
 from django.forms.utils import flatatt
 from django.utils import translation
 from django.utils.translation import gettext, pgettext
 
 from forms_structure.choices import CHECKED, FieldType
 from forms_structure.structure import HONEYPOT
-from jobsite.html import sanitise
+from jobsite.text.html import sanitise
+from jobsite.types import JsonObject
 
 FILE_MAX = 10  # megabytes
 ACCEPTED = ".pdf,.docx,.odt,.rtf,.txt,.jpg,.jpeg,.png"
@@ -27,7 +28,7 @@ AUTOCOMPLETE = {
 }  # fmt: skip
 GROUPS = (FieldType.CHECKBOX_GROUP, FieldType.RADIO_GROUP, FieldType.RANGE)
 INPUT_TYPES = (FieldType.EMAIL, FieldType.TEL, FieldType.DATE, FieldType.FILE)
-Fields = list[dict[str, Any]]
+Fields = list[JsonObject]
 
 
 def form_context(
@@ -36,7 +37,7 @@ def form_context(
     language: str,
     typed: Mapping[str, list[str]] | None = None,
     errors: Iterable[tuple[str, str]] = (),
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the context of templates/forms_structure/form.html for served `sections`.
 
     `typed` has what was filled in, by field name. `errors` are (name of a field or "", message), at most one
@@ -70,7 +71,7 @@ class _Page:
 
     def __init__(self, typed: Mapping[str, list[str]], errors: Mapping[str, str]) -> None:
         self.typed, self.errors = typed, errors
-        self.by_name: dict[str, dict[str, Any]] = {}
+        self.by_name: dict[str, JsonObject] = {}
 
     def in_order(self, errors: list[tuple[str, str]]) -> list[tuple[str, str]]:
         places = {name: place for place, name in enumerate(self.by_name)}
@@ -79,7 +80,7 @@ class _Page:
     def fields(self, structures: Fields) -> Fields:
         return [self.field(each) for structure in structures for each in _spelled_out(structure)]
 
-    def field(self, structure: dict[str, Any]) -> dict[str, Any]:
+    def field(self, structure: JsonObject) -> JsonObject:
         name, type_ = structure["name"], structure["type"]
         error = self.errors.get(name, "")
         hint = _file_hint() if type_ == FieldType.FILE else ""
@@ -112,7 +113,7 @@ class _Page:
         field["runs"] = self.runs(structure)
         return field
 
-    def group(self, structure: dict[str, Any], about: dict[str, Any]) -> dict[str, Any]:
+    def group(self, structure: JsonObject, about: JsonObject) -> JsonObject:
         """Return what differs for radio buttons and checkboxes."""
         name, type_, is_required = structure["name"], structure["type"], structure["required"]
         is_many = type_ == FieldType.CHECKBOX_GROUP
@@ -150,7 +151,7 @@ class _Page:
             ],
         }
 
-    def control(self, structure: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    def control(self, structure: JsonObject, own: JsonObject) -> JsonObject:
         """Return what differs for a drop-down list, and for a field to type in."""
         name, type_ = structure["name"], structure["type"]
         typed = (self.typed.get(name) or [""])[-1]
@@ -177,7 +178,7 @@ class _Page:
     def id(kind: str, name: str) -> str:
         return f"job-form-0-{kind}-{name}"
 
-    def runs(self, owner: dict[str, Any]) -> Fields:
+    def runs(self, owner: JsonObject) -> Fields:
         """Return the conditional fields of `owner`: one group for each run with the same `on_value`."""
         runs: list[Fields] = []
         for each in owner.get("conditional", ()):
@@ -188,7 +189,7 @@ class _Page:
         return [{"condition": _condition(owner, run[0]), "fields": self.fields(run)} for run in runs]
 
 
-def _spelled_out(structure: dict[str, Any]) -> Fields:
+def _spelled_out(structure: JsonObject) -> Fields:
     """Return the inputs of a field. An extra language has two: the name of the language and the level."""
     label = structure["label"]
     if not isinstance(label, dict):
@@ -201,7 +202,7 @@ def _spelled_out(structure: dict[str, Any]) -> Fields:
     ]
 
 
-def _condition(owner: dict[str, Any], field: dict[str, Any]) -> str:
+def _condition(owner: JsonObject, field: JsonObject) -> str:
     """Return when to fill in `field`, in words."""
     if owner["type"] == FieldType.CHECKBOX:
         return gettext("Only if you ticked “%(question)s”") % {"question": owner["label"]}
@@ -221,15 +222,15 @@ def _file_hint() -> str:
 
 
 def submitted(
-    sections: Fields, typed: Mapping[str, list[str]], files: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
+    sections: Fields, typed: Mapping[str, list[str]], files: Mapping[str, UploadedFile]
+) -> tuple[JsonObject, JsonObject]:
     """Return (values, files) as a submission has them (docs/api.md), from a posted HTML form.
 
     Fields whose condition does not hold are left out. What the form does not have is kept, because validation
     reports it: the form was edited while it was filled in.
     """
-    values: dict[str, Any] = {}
-    chosen: dict[str, Any] = {}
+    values: JsonObject = {}
+    chosen: JsonObject = {}
     known: set[str] = set()
 
     def read(fields: Fields, *, is_shown: bool) -> None:
@@ -243,7 +244,7 @@ def submitted(
                 is_open = is_shown and inner["on_value"] in (answer if isinstance(answer, list) else [answer])
                 read([inner], is_shown=is_open)
 
-    def take(field: dict[str, Any]) -> None:
+    def take(field: JsonObject) -> None:
         name, type_ = field["name"], field["type"]
         given = [text for text in typed.get(name, ()) if text]
         if type_ == FieldType.FILE and name in files:

@@ -5,12 +5,11 @@ must be present. A conditional field may be present, and can be required, only i
 shows it.
 """
 
-from typing import Any
-
 from forms_structure.choices import CHECKED, FieldType
+from jobsite.types import JsonObject
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-Schema = dict[str, Any]
+Schema = JsonObject
 
 # Patterns match the same in Python and ECMAScript (flags u and, for HTML's `pattern`, v). Classes are spelled
 # out, because \s, \d and \w differ. Punctuation in classes is escaped for v. Python's $ also matches before a
@@ -48,7 +47,7 @@ _TEXTS: dict[FieldType, Schema] = {
 }
 
 
-def submission_schema(sections: list[dict[str, Any]], *, address: str) -> Schema:
+def submission_schema(sections: list[JsonObject], *, address: str) -> Schema:
     """Return the schema of `sections` in the format of the API (2.9). `address` becomes its `$id`."""
     fields = [field for section in sections for field in section["fields"]]
     return {
@@ -59,7 +58,7 @@ def submission_schema(sections: list[dict[str, Any]], *, address: str) -> Schema
     }
 
 
-def _rules(fields: list[dict[str, Any]]) -> Schema:
+def _rules(fields: list[JsonObject]) -> Schema:
     """Return the rules for `fields` and, nested, for the fields that depend on them."""
     properties: Schema = {}
     required: list[str] = []
@@ -89,7 +88,7 @@ def _rules(fields: list[dict[str, Any]]) -> Schema:
     return rules
 
 
-def _value(field: dict[str, Any]) -> Schema:
+def _value(field: JsonObject) -> Schema:
     type_ = FieldType(field["type"])
     if type_ == FieldType.CHECKBOX:
         # Not a const: generic renderers prefill a const, and consent must be given by the applicant.
@@ -103,7 +102,7 @@ def _value(field: dict[str, Any]) -> Schema:
     return choice
 
 
-def _has(field: dict[str, Any], value: str) -> Schema:
+def _has(field: JsonObject, value: str) -> Schema:
     wanted: Schema = {"type": "string", "const": value}
     if field["type"] == FieldType.CHECKBOX_GROUP:
         wanted = {"type": "array", "contains": wanted}

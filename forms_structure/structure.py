@@ -15,19 +15,22 @@ A conditional field is nested in its owner, so cycles and orphans cannot be expr
 import json
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.db.models import TextChoices
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from forms_structure.choices import FieldRole, FieldType, Width
-from jobsite.html import sanitise
+from jobsite.text.html import sanitise
+from jobsite.types import JsonObject
 
-Section = dict[str, Any]
-Field = dict[str, Any]
+Choice = TypeVar("Choice", bound=TextChoices)
+Section = JsonObject
+Field = JsonObject
 Structure = list[Section]
 
 CONSENT = "privacy_consent"  # the name of the field that the system generates
@@ -50,7 +53,7 @@ class StructureError(ValidationError):
         super().__init__([f"{path}: {text}" for path, text in faults.items()])
 
 
-def clean(sections: Any, *, base: Sequence[Section] = ()) -> Structure:
+def clean(sections: object, *, base: Sequence[Section] = ()) -> Structure:
     """Return `sections` validated, with keys in canonical order and sanitised descriptions.
 
     `base` is the structure of the form that this one extends. Raise StructureError with all errors.
@@ -98,10 +101,10 @@ class _Checker:
         self.roles = {field["role"]: "" for _path, field in walk(base) if "role" in field}
         self.fields_seen = 0
 
-    def sections(self, value: Any) -> Structure:
+    def sections(self, value: object) -> Structure:
         return [self.section(item, f"sections.{n}") for n, item in enumerate(self.array(value, "sections"))]
 
-    def section(self, value: Any, path: str) -> Section:
+    def section(self, value: object, path: str) -> Section:
         keys = self.keys(value, path, ("title", "description", "fields"))
         return {
             "title": self.text(keys["title"], f"{path}.title", TITLE_MAX, empty=True),
@@ -109,7 +112,7 @@ class _Checker:
             "fields": self.fields(keys["fields"], f"{path}.fields"),
         }
 
-    def fields(self, value: Any, path: str, depth: int = 0, values: Collection[str] | None = None) -> list:
+    def fields(self, value: object, path: str, depth: int = 0, values: Collection[str] | None = None) -> list:
         """Validate the fields at `path`. `values` are those of the owner of conditional fields."""
         if depth > settings.FORM_DEPTH_MAX:
             most = settings.FORM_DEPTH_MAX
@@ -122,7 +125,7 @@ class _Checker:
             self.field(item, f"{path}.{n}", depth, values) for n, item in enumerate(self.array(value, path))
         ]
 
-    def field(self, value: Any, path: str, depth: int, values: Collection[str] | None) -> Field:
+    def field(self, value: object, path: str, depth: int, values: Collection[str] | None) -> Field:
         self.fields_seen += 1
         if self.fields_seen > FIELDS_MAX:
             self.fault("sections", _("A form has at most %(most)s fields."), most=FIELDS_MAX)
@@ -159,16 +162,16 @@ class _Checker:
             field["on_value"] = keys["on_value"]
             if keys["on_value"] is not _MISSING and keys["on_value"] not in values:
                 text = _("Must be a value of the field it depends on (%(values)s); received %(value)s.")
-                received = shown(keys["on_value"])
-                self.fault(f"{path}.on_value", text, values=listed(values), value=received)
+                received = format_value(keys["on_value"])
+                self.fault(f"{path}.on_value", text, values=format_list(values), value=received)
         return field
 
-    def label(self, value: Any, path: str, type_: FieldType | None) -> Any:
+    def label(self, value: object, path: str, type_: FieldType | None) -> str | JsonObject:
         if not isinstance(value, dict):
             return self.text(value, path, LABEL_MAX)
         if type_ and type_ != FieldType.RANGE:
             text = _("Must be text: only a range asks for its label. Received %(value)s.")
-            self.fault(path, text, value=shown(value))
+            self.fault(path, text, value=format_value(value))
             return value
         keys = self.keys(value, path, ("name", "label"))
         return {
@@ -176,7 +179,7 @@ class _Checker:
             "label": self.text(keys["label"], f"{path}.label", LABEL_MAX),
         }
 
-    def options(self, value: Any, path: str) -> list[dict[str, Any]]:
+    def options(self, value: object, path: str) -> list[JsonObject]:
         items = self.array(value, path)
         if value == []:
             self.fault(path, _("Needs at least one option."))
@@ -194,18 +197,18 @@ class _Checker:
             }
             if option["value"] in seen:
                 text = _("%(value)s is also the value of an earlier option.")
-                self.fault(f"{at}.value", text, value=shown(option["value"]))
+                self.fault(f"{at}.value", text, value=format_value(option["value"]))
             seen.add(option["value"])
             options.append(option)
         return options
 
-    def role(self, value: Any, path: str, type_: FieldType | None, *, is_conditional: bool) -> str:
+    def role(self, value: object, path: str, type_: FieldType | None, *, is_conditional: bool) -> str:
         role = self.choice(value, path, FieldRole)
         if role is None:
             return ""
         if type_ and type_ not in role.types:
             text = _("A %(type)s field cannot have the role %(role)s; allowed are %(types)s.")
-            self.fault(path, text, type=type_, role=role, types=listed(role.types))
+            self.fault(path, text, type=type_, role=role, types=format_list(role.types))
         elif is_conditional and not role.may_be_conditional:
             text = _("A conditional field cannot have the role %(role)s: it is not always filled in.")
             self.fault(path, text, role=role)
@@ -220,14 +223,14 @@ class _Checker:
 
     # --- single values ---
 
-    def name(self, value: Any, path: str) -> str:
+    def name(self, value: object, path: str) -> str:
         if value is _MISSING:
             return ""
         if not isinstance(value, str) or not NAME.fullmatch(value):
             text = _(
                 "Must be a letter, then up to 63 letters, digits, hyphens or underscores; received %(value)s."
             )
-            self.fault(path, text, value=shown(value))
+            self.fault(path, text, value=format_value(value))
         elif value == CONSENT:
             text = _("%(name)s is the name of the consent box that the system adds.")
             self.fault(path, text, name=CONSENT)
@@ -236,33 +239,33 @@ class _Checker:
             self.fault(path, text, name=HONEYPOT)
         elif other := self.names.get(value):
             text = _("%(name)s is also the name of %(other)s.")
-            self.fault(path, text, name=shown(value), other=other)
+            self.fault(path, text, name=format_value(value), other=other)
         elif value in self.names:
             text = _("%(name)s is also the name of a field of the form that this form is added after.")
-            self.fault(path, text, name=shown(value))
+            self.fault(path, text, name=format_value(value))
         else:
             self.names[value] = path
         return str(value)
 
-    def text(self, value: Any, path: str, longest: int, *, empty: bool = False) -> str:
+    def text(self, value: object, path: str, longest: int, *, empty: bool = False) -> str:
         if value is _MISSING:
             return ""
         if not isinstance(value, str):
-            self.fault(path, _("Must be text; received %(value)s."), value=shown(value))
+            self.fault(path, _("Must be text; received %(value)s."), value=format_value(value))
         elif _CONTROL.search(value):
             text = _("Must be one line without control characters; received %(value)s.")
-            self.fault(path, text, value=shown(value))
+            self.fault(path, text, value=format_value(value))
         elif len(value) > longest:
             self.too_long(path, value, longest)
         elif not empty and not value.strip():
             self.fault(path, _("Must not be empty."))
         return str(value)
 
-    def html(self, value: Any, path: str) -> str:
+    def html(self, value: object, path: str) -> str:
         if value is _MISSING:
             return ""
         if not isinstance(value, str) or NO_TEXT.search(value):
-            self.fault(path, _("Must be text; received %(value)s."), value=shown(value))
+            self.fault(path, _("Must be text; received %(value)s."), value=format_value(value))
             return ""
         if len(value) > DESCRIPTION_MAX:
             self.too_long(path, value, DESCRIPTION_MAX)
@@ -272,45 +275,45 @@ class _Checker:
         text = _("Must have at most %(most)s characters; received %(count)s.")
         self.fault(path, text, most=longest, count=len(value))
 
-    def flag(self, value: Any, path: str) -> bool:
+    def flag(self, value: object, path: str) -> bool:
         if value is not _MISSING and not isinstance(value, bool):
-            self.fault(path, _("Must be true or false; received %(value)s."), value=shown(value))
+            self.fault(path, _("Must be true or false; received %(value)s."), value=format_value(value))
         return bool(value)
 
-    def choice(self, value: Any, path: str, allowed: Any) -> Any:
+    def choice(self, value: object, path: str, allowed: type[Choice]) -> Choice | None:
         if value is _MISSING:
             return None
         if not isinstance(value, str) or value not in allowed.values:
             text = _("Must be one of %(values)s; received %(value)s.")
-            self.fault(path, text, values=listed(allowed.values), value=shown(value))
+            self.fault(path, text, values=format_list(allowed.values), value=format_value(value))
             return None
         return allowed(value)
 
-    def array(self, value: Any, path: str) -> list[Any]:
+    def array(self, value: object, path: str) -> list[object]:
         if isinstance(value, list):
             return value
         if value is not _MISSING:
-            self.fault(path, _("Must be a list; received %(value)s."), value=shown(value))
+            self.fault(path, _("Must be a list; received %(value)s."), value=format_value(value))
         return []
 
     def keys(
-        self, value: Any, path: str, wanted: Collection[str], allowed: Collection[str] = ()
-    ) -> dict[str, Any]:
+        self, value: object, path: str, wanted: Collection[str], allowed: Collection[str] = ()
+    ) -> JsonObject:
         """Return the members of the object `value`. Missing `wanted` members are _MISSING."""
         if not isinstance(value, dict):
             text = _("Must be an object with %(keys)s; received %(value)s.")
-            self.fault(path, text, keys=listed(wanted), value=shown(value))
+            self.fault(path, text, keys=format_list(wanted), value=format_value(value))
             return dict.fromkeys(wanted, _MISSING)
         for key in value:
             if key not in wanted and key not in allowed:
-                known = listed([*wanted, *allowed])
+                known = format_list([*wanted, *allowed])
                 self.fault(f"{path}.{key}", _("Unknown; allowed are %(keys)s."), keys=known)
         for key in wanted:
             if key not in value:
                 self.fault(f"{path}.{key}", _("Is missing."))
         return {**dict.fromkeys(wanted, _MISSING), **value}
 
-    def fault(self, path: str, text: str, **values: Any) -> None:
+    def fault(self, path: str, text: str, **values: object) -> None:
         self.faults.setdefault(path, text % values)
 
 
@@ -322,13 +325,13 @@ def grouped(number: int) -> str:
     return number_format(number, force_grouping=True)
 
 
-def shown(value: Any) -> str:
+def format_value(value: object) -> str:
     """Return a received value for an error message: one line, truncated."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def listed(values: Collection[str]) -> str:
+def format_list(values: Collection[str]) -> str:
     """Return values for an error message: at most twelve."""
     some = ", ".join(list(values)[:12])
     return some + (", ..." if len(values) > 12 else "")

@@ -30,7 +30,7 @@ class JobsiteConfig(AppConfig):
 
 
 @receiver(class_prepared)
-def translate_names(sender: type[models.Model], **kwargs: Any) -> None:
+def translate_names(sender: type[models.Model], **kwargs: object) -> None:
     """Translate the names that Django derives for our models and fields.
 
     A lazy `verbose_name` in the model would be part of a migration. The catalogs contain the derived names

@@ -1,6 +1,6 @@
-"""The dispatcher: one loop that does due work, such as sending emails. `manage.py deliver` runs it.
+"""The dispatcher: one loop that runs due jobs, such as sending emails. `manage.py deliver` runs it.
 
-Only one process among all nodes is active (jobsite/locks.py); the others wait to take over. The loop
+Only one process among all nodes is active (jobsite/db/locks.py); the others wait to take over. The loop
 survives restarts of the database: it closes the connection, waits, and takes the lock again.
 """
 
@@ -15,24 +15,24 @@ from typing import Any, Protocol
 from django.db import InterfaceError, OperationalError, connections
 from django.utils import timezone
 
-from jobsite.locks import Lock
+from jobsite.db.locks import Lock
 
-POLL = 2.0  # seconds between two looks for work
-STANDBY = 5.0  # seconds between two attempts to become the active process
-ERROR_WAIT_MAX = 30.0  # seconds; the first waits are shorter
+POLL_SECONDS = 2.0  # seconds between two searches for due jobs
+STANDBY_SECONDS = 5.0  # seconds between two attempts to become the active process
+MAX_ERROR_WAIT = 30.0  # seconds; the first waits are shorter
 
 logger = logging.getLogger(__name__)
 
 
-class Work(Protocol):
-    """A kind of work. One process calls it, from one thread."""
+class Job(Protocol):
+    """A kind of work, such as sending emails. One process calls it, from one thread."""
 
     def next_due(self, at: datetime) -> Any:
         """Return an item that is due at `at`, or None. Called again after each item."""
 
-    def do(self, item: Any) -> str:
-        """Do `item`, commit, and return the outcome in one word, such as "sent". It must not return with
-        the item still due, or it is repeated at once."""
+    def run(self, item: Any) -> str:
+        """Do the work for `item`, commit, and return the outcome in one word, such as "sent". It must not
+        return with the item still due, or it is repeated at once."""
 
 
 class Stop:
@@ -41,7 +41,7 @@ class Stop:
     def __init__(self) -> None:
         self._reader, self._writer = os.pipe()
 
-    def set(self, *_: Any) -> None:
+    def set(self, *_: object) -> None:
         os.write(self._writer, b"x")
 
     def wait(self, seconds: float) -> bool:
@@ -53,17 +53,17 @@ class Stop:
 
 
 class Dispatcher:
-    """Does the work of all `kinds` in turn. `outcomes` counts what was done."""
+    """Runs all `jobs` in turn. `outcomes` counts what they did."""
 
     def __init__(
         self,
-        kinds: Iterable[Work],
+        jobs: Iterable[Job],
         *,
         lock: Lock,
         stop: Stop,
         now: Callable[[], datetime] = timezone.now,
     ) -> None:
-        self.kinds = list(kinds)
+        self.jobs = list(jobs)
         self.lock = lock
         self.stop = stop
         self.now = now
@@ -80,16 +80,16 @@ class Dispatcher:
                     logger.info("Active" if is_active else "Standby: another process is active")
                 was_active = is_active
                 if is_active:
-                    self.do_due()
+                    self.run_due()
                 errors = 0
-                self.stop.wait(POLL if is_active else STANDBY)
+                self.stop.wait(POLL_SECONDS if is_active else STANDBY_SECONDS)
             except (OperationalError, InterfaceError) as error:
                 errors += 1
                 logger.warning("The database does not respond: %s", type(error).__name__)
                 self.lock.release()
                 connections.close_all()
                 was_active = None
-                self.stop.wait(min(2.0 ** (errors - 1), ERROR_WAIT_MAX))
+                self.stop.wait(min(2.0 ** (errors - 1), MAX_ERROR_WAIT))
         self.lock.release()
 
     def run_once(self) -> bool:
@@ -97,28 +97,28 @@ class Dispatcher:
         if not self.lock.acquire():
             return False
         try:
-            self.do_due()
+            self.run_due()
         finally:
             self.lock.release()
         return True
 
-    def do_due(self) -> None:
-        """Do what is due, one item of each kind in turn, until nothing is due or `stop`."""
-        due = list(self.kinds)
+    def run_due(self) -> None:
+        """Run what is due, one item of each job in turn, until nothing is due or `stop`."""
+        due = list(self.jobs)
         while due:
-            for kind in list(due):
+            for job in list(due):
                 # The lock is lost with its connection: then another process may be active.
                 if self.stop.is_set() or not self.lock.is_held():
                     return
                 try:
-                    item = kind.next_due(self.now())
+                    item = job.next_due(self.now())
                     if item is None:
-                        due.remove(kind)
+                        due.remove(job)
                     else:
-                        self.outcomes[kind.do(item)] += 1
+                        self.outcomes[job.run(item)] += 1
                 except (OperationalError, InterfaceError):
                     raise
-                except Exception:  # a bug must not stop the other kinds; tried again at the next look
-                    logger.exception("%s failed", type(kind).__name__)
+                except Exception:  # a bug must not stop the other jobs; tried again at the next search
+                    logger.exception("%s failed", type(job).__name__)
                     self.outcomes["error"] += 1
-                    due.remove(kind)
+                    due.remove(job)

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.validators import URLValidator
 from django.db import models
+from django.forms import Field
 
 
 class WebURLField(models.URLField):
@@ -15,5 +16,5 @@ class WebURLField(models.URLField):
         defaults: dict[str, Any] = {"blank": True, "default": "", "max_length": 1000}
         super().__init__(*args, **defaults | kwargs)
 
-    def formfield(self, **kwargs: Any) -> Any:
+    def formfield(self, **kwargs: Any) -> Field | None:
         return super().formfield(**{"assume_scheme": "https"} | kwargs)

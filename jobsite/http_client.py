@@ -87,7 +87,7 @@ class OriginClient:
         parts = urlsplit(base_url)
         self.base_url = base_url
         self._allowed = {*allowed, *_allowed_networks(parts.hostname or "")}
-        self._pool: Any = urllib3.connection_from_url(
+        self._pool = urllib3.connection_from_url(
             base_url,
             headers=headers,
             retries=urllib3.Retry(

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.db import models
@@ -80,7 +80,7 @@ def complete(name: str) -> bool:
     return True
 
 
-def open_file(name: str) -> Any:
+def open_file(name: str) -> BinaryIO:
     """Open the file `name` for reading, after completing its rename. Raise FileNotFoundError."""
     with suppress(FileNotFoundError):
         return open(final_path(name), "rb")
@@ -106,7 +106,7 @@ def stored() -> Iterator[tuple[str, Path, bool]]:
             yield name, path, is_temporary
 
 
-def create_private(path: Path) -> Any:
+def create_private(path: Path) -> BinaryIO:
     """Create a file that only this user can read, and return it open for reading and writing."""
     return open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600), "w+b")
 

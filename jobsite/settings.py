@@ -17,7 +17,7 @@ from corsheaders.defaults import default_headers
 from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
 
-from jobsite.databases import postgresql
+from jobsite.db.connection_settings import postgresql
 from jobsite.environment import unsafe_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -391,7 +391,8 @@ APPLY_PROOF = env.str("APPLY_PROOF", "auto")
 if APPLY_PROOF not in ("auto", "always", "off"):
     raise ImproperlyConfigured(f"APPLY_PROOF is {APPLY_PROOF!r}, not auto, always or off.")
 APPLY_PAGES = env.bool("APPLY_PAGES", default=False)  # serve /apply/<id>
-BODY_CACHE_MB = env.int("BODY_CACHE_MB", default=64)  # response cache of each process; 0 disables it
+# The response cache of each process; 0 disables it. BODY_CACHE_MB is the earlier name.
+RESPONSE_CACHE_MB = env.int("RESPONSE_CACHE_MB", default=int(os.environ.get("BODY_CACHE_MB", "64")))
 LIST_CACHE_MB = env.int("LIST_CACHE_MB", default=8)  # ids of filtered and sorted lists, for each process
 RATE_LIMIT = env.str("RATE_LIMIT", "600/min")  # per client address, or "off"
 FORM_DEPTH_MAX = env.int("FORM_DEPTH_MAX", default=5)  # levels of conditional fields

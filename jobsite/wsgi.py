@@ -2,9 +2,9 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import chain
-from typing import Any
+from wsgiref.types import StartResponse, WSGIEnvironment
 
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
@@ -29,7 +29,7 @@ _django = ResponseCache(_bare, read_state, FastPath())
 logger = logging.getLogger(__name__)
 
 
-def _site(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
+def _site(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     """Call Django behind the response cache, public reads on the replica if there is one. Of the parameters
     of Content-Type, keep only the boundary of a form.
 
@@ -49,13 +49,13 @@ def _site(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
             connections[DEFAULT_DB_ALIAS].close()
 
 
-def _is_recruiter(environ: dict[str, Any]) -> bool:
+def _is_recruiter(environ: WSGIEnvironment) -> bool:
     """Whether the client may be a recruiter, who must see their own saves at once."""
     is_preview = "preview=" in environ.get("QUERY_STRING", "")
     return is_preview or f"{settings.SESSION_COOKIE_NAME}=" in environ.get("HTTP_COOKIE", "")
 
 
-def _read(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
+def _read(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     """Answer a public read on the replica. Retry once on the primary.
 
     If the primary is unavailable too, try the replica once more: during a failover, HAProxy closes the
@@ -105,7 +105,7 @@ if settings.METRICS_PORT:
 _requests = Requests(_site, count, settings.LOG_REQUESTS)
 
 
-def application(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
+def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     """The site, and the probes of load balancers."""
     if environ.get("PATH_INFO") in health.PATHS:
         return health.application(environ, start_response)

@@ -23,7 +23,7 @@ from applications.tokens import issue
 from forms_structure import operations as forms
 from forms_structure.models import ConsentText, Form
 from jobsite import private_files
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from tests.applications.makers import make_application, make_file, make_stage, make_step, make_submission
 from tests.factories import make_brand, make_filter, make_option, make_recruiter, make_vacancy
 from vacancies.admin.selection import Selection

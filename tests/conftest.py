@@ -76,7 +76,7 @@ def _settings_of_all_tests() -> Iterator[None]:
     """Settings for tests: no rate limit, no response cache, a fast password hasher."""
     with override_settings(
         RATE_LIMIT="off",
-        BODY_CACHE_MB=0,  # the transaction of a test never commits, so the revision does not change
+        RESPONSE_CACHE_MB=0,  # the transaction of a test never commits, so the revision does not change
         PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
         INTERNAL_ACCESS="public",
         MULTI_BRANDING=True,

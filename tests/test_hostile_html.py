@@ -17,7 +17,7 @@ from django.test import Client
 
 from forms_structure import operations
 from forms_structure.models import Form, Snapshot
-from jobsite.html import sanitise
+from jobsite.text.html import sanitise
 from tests.admin_pages import NO_ROWS
 from tests.factories import make_brand, make_recruiter, make_vacancy
 from tests.forms_structure.strategies import section, text_field

@@ -21,7 +21,7 @@ from django.test import Client, override_settings
 from django.utils import timezone
 
 from applications.models import Application
-from jobsite.ops.commands import dry_run
+from jobsite.db.transactions import dry_run
 from tests import admin_pages
 from tests.applications.makers import make_token
 from tests.hostile import content as hostile_content

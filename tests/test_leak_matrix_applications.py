@@ -31,8 +31,8 @@ from applications.operations import claim, move
 from applications.operations.notes import add_note
 from applications.submissions.links import receipt_path
 from applications.tokens import issue
-from jobsite.admin import roles
-from jobsite.ops.commands import dry_run
+from jobsite.accounts import roles
+from jobsite.db.transactions import dry_run
 from tests import admin_pages
 from tests.applications.makers import make_stage, make_step
 from tests.applications.submissions.sending import PDF, VALUES, document, make_form, make_open_vacancy

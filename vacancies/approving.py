@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
-from jobsite.ops.commands import dry_run
+from jobsite.db.transactions import dry_run
 from vacancies.approval import close, locked_request, request_approval, waiting_request, why_not_decide
 from vacancies.history.versions import (
     PUBLICATION,

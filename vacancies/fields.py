@@ -7,7 +7,7 @@ from typing import Any
 from django.db import models
 from django_prose_editor.fields import ProseEditorField
 
-from jobsite.html import CleanHtml, sanitise, visible_text
+from jobsite.text.html import CleanHtml, sanitise, visible_text
 
 # The allowed markup (docs/decisions.md #11). The editor offers exactly this, so that nothing a recruiter
 # writes is removed.

@@ -14,8 +14,8 @@ from rest_framework.views import APIView
 from forms_structure.api.v1 import serve
 from forms_structure.rendering import form_context
 from forms_structure.schema import submission_schema
-from jobsite.api.addresses import absolute
-from jobsite.html import sanitise
+from jobsite.api.absolute_urls import absolute
+from jobsite.text.html import sanitise
 from vacancies.api.v1 import VacancySerializer, find_published
 from vacancies.fields import html_fields
 from vacancies.models import Audience, Filter, State, Vacancy

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from forms_structure.models import Form
 from jobsite.days import days_after
-from jobsite.html import sanitise
+from jobsite.text.html import sanitise
 from vacancies.fields import FoldedField, HtmlField, html_fields
 from vacancies.models import Brand, State, Vacancy, VacancyOption
 from vacancies.querysets import VacancyQuerySet

@@ -1,17 +1,16 @@
 """Validators of uploaded files, dates and videos."""
 
-import re
 import warnings
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
-from zipfile import BadZipFile, ZipFile
 
 from django.core.exceptions import ValidationError
 from django.core.files import File
 from django.core.validators import RegexValidator
 from django.utils.translation import gettext_lazy as _
 from PIL import Image
+
+from jobsite.file_types import DOCUMENT_CHECKS, content_of, format_of
 
 IMAGE_FORMATS = ("JPEG", "PNG", "WEBP")
 IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp")
@@ -32,8 +31,8 @@ DOCUMENT_RULE = _(
     "A PDF, a text, a document of Word, Excel, PowerPoint or LibreOffice without macros, of at most 20 MB, "
     "or an image."
 )
-INNER_BYTES_MAX = 1024 * 1024  # of the one part of a document that is decompressed
-DIRECTORY_BYTES_MAX = 1024 * 1024  # of the central directory: about 10,000 entries
+DOCUMENT_IMAGES = ("jpg", "jpeg", "png")
+ENDINGS = (*DOCUMENT_CHECKS, *DOCUMENT_IMAGES)
 
 # For every image that this process opens: a larger one is an error before it is decoded.
 Image.MAX_IMAGE_PIXELS = IMAGE_PIXELS_MAX
@@ -87,7 +86,7 @@ def validate_image(file: File) -> None:
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         pixels, is_jpeg, is_animated = IMAGE_PIXELS_MAX + 1, False, False
     except Exception as error:  # Pillow raises many types for unsupported and damaged files
-        kind = kind_of(file)
+        kind = format_of(file)
         if kind in ("JPEG", "PNG", "WebP"):
             raise damaged(file) from error
         raise ValidationError(
@@ -107,7 +106,7 @@ def validate_image(file: File) -> None:
     if is_animated:
         text = _("“%(name)s” is animated: use a still image.")
         raise ValidationError(text, code="image_animated", params=named)
-    if is_jpeg and _content(file).count(b"\xff\xda") > JPEG_SCANS_MAX:
+    if is_jpeg and content_of(file).count(b"\xff\xda") > JPEG_SCANS_MAX:
         text = _(
             "“%(name)s” is a JPEG with more than 100 scans: open it in another program and save it again."
         )
@@ -165,172 +164,12 @@ def validate_document(file: File) -> None:
             params={"size": file.size / 1024 / 1024},
         )
     try:
-        is_valid = CONTENT[ending](file)
+        is_valid = DOCUMENT_CHECKS[ending](file)
     finally:
         file.seek(0)
     if not is_valid:
         raise ValidationError(
             _("“%(name)s” is %(kind)s, which does not match the extension .%(ending)s."),
             code="document_content",
-            params={"name": name, "ending": ending, "kind": kind_of(file) or _("an unknown type of file")},
+            params={"name": name, "ending": ending, "kind": format_of(file) or _("an unknown type of file")},
         )
-
-
-def _content(file: File) -> bytes:
-    file.seek(0)
-    try:
-        return file.read()
-    finally:
-        file.seek(0)
-
-
-def begins(start: bytes) -> Callable[[File], bool]:
-    """Return a check for a file that begins with the bytes `start`."""
-
-    def check(file: File) -> bool:
-        file.seek(0)
-        try:
-            return file.read(len(start)) == start
-        finally:
-            file.seek(0)
-
-    return check
-
-
-def _is_text(file: File) -> bool:
-    """Whether it is UTF-8 without control characters. Files are served as UTF-8."""
-    content = _content(file)
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        return False
-    return not re.search(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]", content)
-
-
-def _refuse_macros(content: bytes, *marks: bytes) -> None:
-    if any(mark in content for mark in marks):
-        raise ValidationError(_("This document holds macros: save it without them."), code="document_macros")
-
-
-def _is_old_office(stream: str) -> Callable[[File], bool]:
-    """Return a check for an OLE file with the given stream; its directory has names in UTF-16."""
-
-    def check(file: File) -> bool:
-        content = _content(file)
-        if not content.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
-            return False
-        _refuse_macros(content, "_VBA_PROJECT".encode("utf-16-le"))
-        return stream.encode("utf-16-le") in content
-
-    return check
-
-
-class _Limited:
-    """A file of which at most `left` more bytes can be read; reading more raises ValidationError.
-
-    zipfile parses every entry of the central directory, and the number in the end record may be forged.
-    Limiting what it can read limits what it parses.
-    """
-
-    def __init__(self, file: File, left: int) -> None:
-        self.file, self.left = file, left
-        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
-
-    def read(self, size: int = -1) -> bytes:
-        content = self.file.read(self.left + 1 if size < 0 else min(size, self.left + 1))
-        self.left -= len(content)
-        if self.left < 0:
-            raise ValidationError(
-                _("This document has too many parts: save it again in an office program."),
-                code="document_parts",
-            )
-        return content
-
-
-def _part(file: File, name: str) -> bytes:
-    """Return the beginning of one part of a ZIP file; empty if there is none. Nothing else is decompressed.
-    Raise ValidationError if the file has too many parts, or macros."""
-    file.seek(0)
-    if file.read(4) != b"PK\x03\x04":
-        return b""
-    limited: Any = _Limited(file, DIRECTORY_BYTES_MAX)
-    try:
-        with ZipFile(limited) as packed:
-            limited.left = DOCUMENT_BYTES_MAX
-            _refuse_macros("\n".join(packed.namelist()).encode(), b"vbaProject.bin", b"Basic/script-lc.xml")
-            with packed.open(name) as part:
-                return part.read(INNER_BYTES_MAX)
-    except (BadZipFile, KeyError, OSError, EOFError, NotImplementedError, RuntimeError, ValueError):
-        return b""  # raised by zipfile for damaged and encrypted files
-    except ValidationError:
-        raise
-    except Exception:  # zlib.error, lzma.LZMAError and similar
-        return b""
-
-
-def unpacked_size(file: File) -> int:
-    """Return the size of all parts of a ZIP file, in bytes, as its directory says. Raise ValidationError if
-    it has too many parts, BadZipFile if it is damaged."""
-    file.seek(0)
-    limited: Any = _Limited(file, DIRECTORY_BYTES_MAX)
-    try:
-        with ZipFile(limited) as packed:
-            return sum(part.file_size for part in packed.infolist())
-    finally:
-        file.seek(0)
-
-
-def _is_office(kind: str) -> Callable[[File], bool]:
-    wanted = f"application/vnd.openxmlformats-officedocument.{kind}.main+xml".encode()
-    return lambda file: wanted in _part(file, "[Content_Types].xml")
-
-
-def _is_open_document(kind: str) -> Callable[[File], bool]:
-    wanted = f"application/vnd.oasis.opendocument.{kind}".encode()
-    return lambda file: _part(file, "mimetype").strip() == wanted
-
-
-CONTENT: dict[str, Callable[[File], bool]] = {
-    "pdf": begins(b"%PDF-"),
-    "txt": _is_text,
-    "rtf": begins(rb"{\rtf"),
-    "doc": _is_old_office("WordDocument"),
-    "docx": _is_office("wordprocessingml.document"),
-    "odt": _is_open_document("text"),
-    "xls": _is_old_office("Workbook"),
-    "xlsx": _is_office("spreadsheetml.sheet"),
-    "ods": _is_open_document("spreadsheet"),
-    "ppt": _is_old_office("PowerPoint Document"),
-    "pptx": _is_office("presentationml.presentation"),
-}
-DOCUMENT_IMAGES = ("jpg", "jpeg", "png")
-ENDINGS = (*CONTENT, *DOCUMENT_IMAGES)
-
-# The first bytes of other formats, to name them in error messages.
-_KINDS = (
-    (rb"GIF8", "GIF"),
-    (rb"\xff\xd8\xff", "JPEG"),
-    (rb"\x89PNG", "PNG"),
-    (rb"RIFF....WEBP", "WebP"),
-    (rb"....ftyp(heic|heix|mif1|msf1|hevc)", "HEIC"),
-    (rb"....ftypavi[fs]", "AVIF"),
-    (rb"....ftyp", "MP4"),
-    (rb"BM", "BMP"),
-    (rb"II\*\x00|MM\x00\*", "TIFF"),
-    (rb"8BPS", "PSD"),
-    (rb"%!PS", "PostScript"),
-    (rb"%PDF", "PDF"),
-    (rb"PK\x03\x04", "ZIP"),
-    (rb"\xd0\xcf\x11\xe0", "OLE"),
-    (rb"MZ", "EXE"),
-    (rb"\{\\rtf", "RTF"),
-    (rb"(\xef\xbb\xbf)?\s*(<\?xml[^>]*>)?\s*(<!--.*?-->\s*)?(<!DOCTYPE svg[^>]*>\s*)?<svg", "SVG"),
-    (rb"(\xef\xbb\xbf)?\s*<(!doctype\s+html|html|head|body|script)", "HTML"),
-    (rb"(\xef\xbb\xbf)?\s*<\?xml", "XML"),
-)
-
-
-def kind_of(file: File) -> str:
-    """Return the format of `file` by its first bytes; empty if unknown."""
-    head = _content(file)[:1000]
-    return next((kind for start, kind in _KINDS if re.match(start, head, re.DOTALL | re.IGNORECASE)), "")

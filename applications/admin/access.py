@@ -3,8 +3,10 @@
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin import ModelAdmin
+from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth.models import User
-from django.http import HttpRequest
+from django.db.models import Model, QuerySet
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext
@@ -13,8 +15,10 @@ from unfold.contrib.filters.admin import DropdownFilter, TextFilter
 from unfold.decorators import display
 
 from applications.models import AccessLog, Application, Token
-from jobsite.admin.base import JobsiteAdmin, as_id, person
-from jobsite.formats import format_datetime
+from jobsite.admin.base import JobsiteAdmin, as_id
+from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
+from jobsite.types import AuthenticatedRequest
 from vacancies.admin.brand_access import colleagues_of, within
 from vacancies.querysets import EVERY_BRAND
 
@@ -22,10 +26,10 @@ from vacancies.querysets import EVERY_BRAND
 class ReadOnlyAdmin(JobsiteAdmin):
     """A read-only admin page."""
 
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_add_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
         return False
 
 
@@ -38,7 +42,7 @@ class TokenAdmin(ReadOnlyAdmin):
     list_select_related = ("user",)
     search_fields = ("user__username",)
 
-    def get_queryset(self, request: HttpRequest) -> Any:
+    def get_queryset(self, request: AuthenticatedRequest) -> QuerySet:
         """Accounts belong to no brand, so users of some brands see no tokens."""
         tokens = super().get_queryset(request)
         return tokens if request.user.has_perm(EVERY_BRAND) else tokens.none()
@@ -50,11 +54,11 @@ class PersonFilter(DropdownFilter):
     title = _("person")
     parameter_name = "actor"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(self, request: AuthenticatedRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
         rows = visible_users(request).filter(is_staff=True)
         return sorted(((str(user.pk), person(user)) for user in rows), key=lambda each: each[1].casefold())
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
         pk = as_id(self.value())
         return queryset if pk is None else queryset.filter(actor=pk)
 
@@ -65,7 +69,7 @@ class ApplicationFilter(TextFilter):
     title = _("application number")
     parameter_name = "application"
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
         pk = as_id(self.value())
         return queryset if pk is None else queryset.filter(application=pk)
 
@@ -81,7 +85,7 @@ class AccessLogAdmin(ReadOnlyAdmin):
     show_full_result_count = False
     search_fields = ("actor__username", "actor__first_name", "actor__last_name", "=application")
 
-    def get_queryset(self, request: HttpRequest) -> Any:
+    def get_queryset(self, request: AuthenticatedRequest) -> QuerySet:
         """Users of some brands see the access to their applicants. Erased applications belong to no brand."""
         entries = super().get_queryset(request)
         if request.user.has_perm(EVERY_BRAND):
@@ -89,17 +93,19 @@ class AccessLogAdmin(ReadOnlyAdmin):
         own = within(request.user, Application.objects.all(), "vacancy")
         return entries.filter(application__in=own.order_by().values("pk"))
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
         return False
 
     # --- names and links: for the rows of a page at once ---
 
-    def get_changelist_instance(self, request: HttpRequest) -> Any:
+    def get_changelist_instance(self, request: AuthenticatedRequest) -> ChangeList:
         changelist = super().get_changelist_instance(request)
         changelist.result_list = add_links(request, list(changelist.result_list))
         return changelist
 
-    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+    def get_object(
+        self, request: AuthenticatedRequest, object_id: str, from_field: str | None = None
+    ) -> AccessLog | None:
         entry = super().get_object(request, object_id, from_field)
         return add_links(request, [entry])[0] if entry else None
 
@@ -121,16 +127,16 @@ class AccessLogAdmin(ReadOnlyAdmin):
     def record(self, entry: Any) -> str:
         if entry.found is None:
             return gettext("Application %(number)s") % {"number": entry.application}
-        text = f"{entry.found.shown_name}: {entry.found.vacancy.title}"
+        text = f"{entry.found.display_name}: {entry.found.vacancy.title}"
         url = reverse("admin:applications_application_change", args=[entry.application])
         return _linked(url, text)
 
 
-def visible_users(request: HttpRequest) -> Any:
+def visible_users(request: AuthenticatedRequest) -> QuerySet[User]:
     return colleagues_of(request.user) if request.user.has_perm("auth.view_user") else User.objects.none()
 
 
-def add_links(request: HttpRequest, entries: list[Any]) -> list[Any]:
+def add_links(request: AuthenticatedRequest, entries: list[Any]) -> list[Any]:
     """Add to each entry the URL of its person, or "" if the user may not see it; and its application, or None
     if it is deleted or the user may not see it. Return the entries."""
     actors = visible_users(request).filter(pk__in={each.actor_id for each in entries if each.actor_id})

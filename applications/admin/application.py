@@ -5,7 +5,6 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import OuterRef, QuerySet, Subquery
-from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext
@@ -20,12 +19,14 @@ from applications.admin.board import BoardAdmin
 from applications.admin.bulk_actions import BulkActionsAdmin
 from applications.admin.files import FilesAdmin
 from applications.models import Application, HistoryEntry, SubmissionFile
+from applications.querysets import ApplicationQuerySet
 from jobsite.admin.base import counted
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
+from jobsite.types import AuthenticatedRequest
 
-FEW = 5_000  # applications whose ids fit into a query
+MAX_IDS_IN_QUERY = 5_000  # applications whose ids fit into a query
 # What a row of the list shows, besides annotations.
-SHOWN = (
+LIST_FIELDS = (
     "user", "vacancy", "given_name", "family_name", "email", "created_at", "is_repeated", "rating", "read_at",
     "withdrawn_at",
     "user__username", "user__first_name", "user__last_name", "vacancy__title",
@@ -37,12 +38,14 @@ class ApplicationChangeList(ChangeList):
 
     result_list: Any
 
-    def get_results(self, request: HttpRequest) -> None:
+    def get_results(self, request: AuthenticatedRequest) -> None:
         super().get_results(request)
         pks = list(self.result_list.values_list("pk", flat=True))
         files = counted(SubmissionFile.objects.all(), "submission__application")
-        rows: Any = self.model_admin.get_queryset(request)
-        shown = rows.select_related("user", "vacancy").only(*SHOWN).annotate(file_count=files).in_bulk(pks)
+        rows = self.model_admin.get_queryset(request)
+        shown = (
+            rows.select_related("user", "vacancy").only(*LIST_FIELDS).annotate(file_count=files).in_bulk(pks)
+        )
         self.result_list = [shown[pk] for pk in pks if pk in shown]
 
 
@@ -51,7 +54,7 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
     """The list of applications, with bulk actions."""
 
     list_display = (
-        "applicant_name", "to_vacancy", "shown_stage", "applied", "next_step", "stars", "marks", "files"
+        "applicant_name", "to_vacancy", "visible_stage", "applied", "next_step", "stars", "marks", "files"
     )  # fmt: skip
     list_filter = FILTERS
     list_filter_submit = True
@@ -63,25 +66,27 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
     list_before_template = "admin/applications/application/list_before.html"
     search_help_text = _("Search names, e-mail addresses, references and vacancies.")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
+    def get_queryset(self, request: AuthenticatedRequest) -> QuerySet:
         planned = HistoryEntry.objects.filter(application=OuterRef("pk"), planned_at__gte=timezone.now())
         next_at = Subquery(planned.order_by("planned_at").values("planned_at")[:1])
         return super().get_queryset(request).annotate(next_at=next_at)
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+    def get_changelist(self, request: AuthenticatedRequest, **kwargs: object) -> type[ChangeList]:
         return ApplicationChangeList
 
-    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+    def lookup_allowed(self, lookup: str, value: str, request: AuthenticatedRequest) -> bool:
         """Allow the links that filter by a vacancy, beside the filters."""
         return lookup == "vacancy__id__exact" or super().lookup_allowed(lookup, value, request)
 
-    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
+    def get_search_results(
+        self, request: AuthenticatedRequest, queryset: ApplicationQuerySet, search_term: str
+    ) -> tuple[ApplicationQuerySet, bool]:
         if not search_term:
             return queryset, False
         found = queryset.matching(search_term)
         # Search once: the list would repeat the search for the count and for the rows.
-        pks = list(found.order_by().values_list("pk", flat=True)[: FEW + 1])
-        return (queryset.filter(pk__in=pks) if len(pks) <= FEW else found), False
+        pks = list(found.order_by().values_list("pk", flat=True)[: MAX_IDS_IN_QUERY + 1])
+        return (queryset.filter(pk__in=pks) if len(pks) <= MAX_IDS_IN_QUERY else found), False
 
     # --- columns ---
 
@@ -93,16 +98,16 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
             ACTION_CHECKBOX_NAME,
             application.pk,
             checkbox.attrs["class"],
-            gettext("Select %(name)s") % {"name": application.shown_name},
+            gettext("Select %(name)s") % {"name": application.display_name},
         )
 
     @display(description=_("Applicant"))
     def applicant_name(self, application: Application) -> str:
         """Mark new applications by a word and by weight, not only by colour."""
         if application.read_at:
-            return application.shown_name
+            return application.display_name
         return format_html(
-            '<b>{}</b> <span class="panel-state is-new">{}</span>', application.shown_name, gettext("New")
+            '<b>{}</b> <span class="panel-state is-new">{}</span>', application.display_name, gettext("New")
         )
 
     @display(description=_("Vacancy"))
@@ -115,7 +120,7 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
         )
 
     @display(description=_("Stage"), ordering="stage_name")
-    def shown_stage(self, application: Any) -> str:
+    def visible_stage(self, application: Application) -> str:
         """Like `current_stage`, without a template per row."""
         return format_html('<span class="panel-state">{}</span>', application.stage_name or "-")
 
@@ -135,5 +140,5 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
         return format_html_join(" ", '<span class="panel-state is-{}">{}</span>', shown) or "-"
 
     @display(description=_("Files"))
-    def files(self, application: Any) -> Any:
+    def files(self, application: Any) -> int | str:
         return application.file_count or "-"

@@ -6,18 +6,19 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
+from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext
 
 from applications.models import Application, Message, Stage, StageChange, Submission, without_undone
 from applications.submissions.answers import Section, answers
 from forms_structure.structure import CONSENT
-from jobsite.admin.base import person
-from jobsite.formats import format_datetime
 from jobsite.languages import LANGUAGES
+from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
 from vacancies.admin.brand_access import within
 
-OTHERS = 20  # at most so many other applications of the same person
+MAX_OTHER_APPLICATIONS = 20  # at most so many other applications of the same person
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def submitted(application: Application) -> tuple[Submission | None, list[Section
     return submission, [section for section in sections if section.answers]
 
 
-def contact(application: Application) -> dict[str, Any]:
+def contact(application: Application) -> dict[str, object]:
     """Return the address and telephone number of the applicant, with links, and whether the mailbox is
     theirs."""
     address, phone = application.address, application.phone
@@ -61,7 +62,7 @@ def contact(application: Application) -> dict[str, Any]:
     }
 
 
-def other_applications(user: Any, application: Application) -> QuerySet:
+def other_applications(user: User, application: Application) -> QuerySet:
     """Return the other applications with the address or the account of `application` that `user` may see,
     the newest first."""
     same = Q()
@@ -69,9 +70,9 @@ def other_applications(user: Any, application: Application) -> QuerySet:
         same |= Q(email_folded=application.email_folded)
     if application.user_id:
         same |= Q(user=application.user_id)
-    rows: Any = Application.objects.filter(same) if same else Application.objects.none()
+    rows = Application.objects.filter(same) if same else Application.objects.none()
     own: Any = within(user, rows.exclude(pk=application.pk), "vacancy")
-    return own.with_stage().select_related("vacancy").newest_first()[:OTHERS]
+    return own.with_stage().select_related("vacancy").newest_first()[:MAX_OTHER_APPLICATIONS]
 
 
 def stage_history(changes: list[StageChange]) -> list[StageLine]:
@@ -96,16 +97,16 @@ def undoable(changes: list[StageChange], *, at: datetime) -> StageChange | None:
     return kept[-1] if len(kept) > 1 and kept[-1].visible_at > at else None
 
 
-def statuses(application: Application, *, at: datetime) -> dict[str, Any]:
+def statuses(application: Application, *, at: datetime) -> dict[str, object]:
     """Return the status that the applicant sees at `at`, by language, and texts about its scheduled changes.
     Requires `ordered_changes`."""
-    status = application.shown_status(at=at)
+    status = application.visible_status(at=at)
     coming = []
-    before: Any = status
+    before = status
     for visible_from in sorted(
         change.visible_at for change in application.ordered_changes if change.visible_at > at
     ):
-        after = application.shown_status(at=visible_from)
+        after = application.visible_status(at=visible_from)
         if after != before:
             text = gettext("From %(visible_from)s: %(status)s.")
             coming.append(text % {"visible_from": format_datetime(visible_from), "status": after})

@@ -1,12 +1,10 @@
 """The emails of an application: the list, and writing one from a template or as free text, with a preview."""
 
-from typing import Any
-
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import URLPattern
 from django.utils import timezone
@@ -16,14 +14,16 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from applications.admin import application_context as shown
 from applications.admin.application_parts import ApplicationParts
-from applications.admin.brand_access import record
+from applications.admin.brand_access import log_access
 from applications.mail import templates as mail
 from applications.models import Access, Application, MailTemplate
 from applications.operations.emails import send_emails
-from jobsite.admin.base import as_id, person
-from jobsite.api.addresses import own
-from jobsite.formats import format_datetime
+from jobsite.admin.base import as_id
+from jobsite.api.absolute_urls import base_url
 from jobsite.languages import LANGUAGES, site_language
+from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
+from jobsite.types import AuthenticatedRequest
 
 WRITE = "applications.add_message"
 
@@ -54,7 +54,7 @@ class EmailsAdmin(ApplicationParts):
     def get_urls(self) -> list[URLPattern]:
         return [*self.object_urls({"email": self.email_view}), *super().get_urls()]
 
-    def email_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def email_view(self, request: AuthenticatedRequest, object_id: str) -> HttpResponse:
         """Write an email: choose a template, edit, preview, send. Only the last step writes: it queues the
         email. The text that was posted is kept at every step."""
         application = self.application_or_404(request, object_id, WRITE)
@@ -71,13 +71,13 @@ class EmailsAdmin(ApplicationParts):
         preview = None
         if step in ("preview", "send") and form.is_valid():
             preview = mail.email(
-                **form.cleaned_data, application=application, language=language, base_url=own(request)
+                **form.cleaned_data, application=application, language=language, base_url=base_url(request)
             )
         if preview and step == "send":
             return self._send(request, preview)
         context = {
             **self.admin_site.each_context(request),
-            "title": gettext("Email to %(applicant)s") % {"applicant": application.shown_name},
+            "title": gettext("Email to %(applicant)s") % {"applicant": application.display_name},
             "opts": self.opts,
             "media": self.media,
             "application": application,
@@ -92,16 +92,16 @@ class EmailsAdmin(ApplicationParts):
             "filters": request.GET.get("_changelist_filters", ""),
             "back": self.page_of(request, application, "emails"),
         }
-        record(request.user, Access.VIEW, application.pk)
+        log_access(request.user, Access.VIEW, application.pk)
         status = 422 if form.is_bound and form.errors else 200
         response = render(request, "admin/applications/application/email.html", context, status=status)
         response["Cache-Control"] = "private, no-store"
         return response
 
-    def _send(self, request: HttpRequest, email: mail.Email) -> HttpResponse:
+    def _send(self, request: AuthenticatedRequest, email: mail.Email) -> HttpResponse:
         with transaction.atomic():
             sent, repeated = send_emails([email], author=request.user, at=timezone.now())
-            record(request.user, Access.CHANGE, *sent)
+            log_access(request.user, Access.CHANGE, *sent)
         if sent:
             self.message_user(request, gettext("The email is queued."), messages.SUCCESS)
         elif repeated:
@@ -111,7 +111,7 @@ class EmailsAdmin(ApplicationParts):
             self.message_user(request, text, messages.WARNING)
         return redirect(self.page_of(request, email.application, "emails"))
 
-    def emails_context(self, request: HttpRequest, application: Application) -> dict[str, Any]:
+    def emails_context(self, request: AuthenticatedRequest, application: Application) -> dict[str, object]:
         """Return what the emails of a page show: nothing that the user may not see."""
         if not request.user.has_perm("applications.view_message"):
             return {"may_see_emails": False}

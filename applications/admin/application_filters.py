@@ -1,9 +1,12 @@
 """The filters of the list of applications. Invalid values filter nothing."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any, ClassVar
 
-from django.http import HttpRequest
+from django.contrib.admin import ModelAdmin
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -11,6 +14,7 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter, DropdownFilte
 
 from applications.admin.bulk_move import stages
 from jobsite.admin.base import as_id
+from jobsite.types import AuthenticatedRequest, StrOrPromise
 from vacancies.admin.brand_access import within
 from vacancies.models import Vacancy
 
@@ -20,20 +24,22 @@ OLDER = "older"
 class VacancyFilter(AutocompleteSelectFilter):
     """By a vacancy, found by typing. That of another brand is neither found nor named."""
 
-    def __init__(self, field: Any, request: HttpRequest, params: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(
+        self, field: Any, request: AuthenticatedRequest, params: Any, *args: Any, **kwargs: Any
+    ) -> None:
         sent = as_id((params.pop("vacancy__id__exact", None) or [""])[-1])
         super().__init__(field, request, params, *args, **kwargs)
         if sent is not None:
             self.lookup_val = [str(sent)]
             self.used_parameters[self.lookup_kwarg] = sent
 
-    def choices(self, changelist: Any) -> Any:
+    def choices(self, changelist: ChangeList) -> Iterator[dict[str, object]]:
         [choice] = super().choices(changelist)
         own = within(self.request.user, Vacancy.objects.only("title"), "pk")
         choice["form"].fields[self.lookup_kwarg].queryset = own
         yield choice
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
         return queryset.filter(vacancy=self.value()) if self.value() else queryset
 
 
@@ -43,10 +49,12 @@ class StageFilter(DropdownFilter):
     title = _("stage")
     parameter_name = "stage"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(
+        self, request: AuthenticatedRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [(str(stage.pk), stage.name) for stage in stages(request)]
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
         stage = as_id(self.value())
         return queryset if stage is None else queryset.filter(stage_id=stage)
 
@@ -55,7 +63,9 @@ class AgeFilter(DropdownFilter):
     title = _("age")
     parameter_name = "age"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(
+        self, request: AuthenticatedRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [
             ("1", _("Last 24 hours")),
             ("7", _("Last 7 days")),
@@ -64,7 +74,7 @@ class AgeFilter(DropdownFilter):
             (f"{OLDER}90", _("Older than 90 days")),
         ]
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
         chosen = self.value() or ""
         if chosen not in dict(self.lookup_choices):
             return queryset
@@ -79,10 +89,12 @@ class ReadFilter(DropdownFilter):
     title = _("new or read")
     parameter_name = "read"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(
+        self, request: AuthenticatedRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [("no", _("New")), ("yes", _("Read"))]
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
         if self.value() not in ("yes", "no"):
             return queryset
         return queryset.filter(read_at__isnull=self.value() == "no")
@@ -93,17 +105,19 @@ class MarkFilter(DropdownFilter):
 
     title = _("mark")
     parameter_name = "mark"
-    CONDITIONS: ClassVar[dict[str, tuple[Any, dict[str, Any]]]] = {
+    CONDITIONS: ClassVar[dict[str, tuple[StrOrPromise, dict[str, object]]]] = {
         "repeated": (_("Applied again"), {"is_repeated": True}),
         "withdrawn": (_("Withdrawn"), {"withdrawn_at__isnull": False}),
         "active": (_("Not withdrawn"), {"withdrawn_at__isnull": True}),
         "spontaneous": (_("Open application"), {"is_spontaneous": True}),
     }
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(
+        self, request: AuthenticatedRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [(code, label) for code, (label, _condition) in self.CONDITIONS.items()]
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
         _label, condition = self.CONDITIONS.get(self.value() or "", ("", {}))
         return queryset.filter(**condition)
 
@@ -113,15 +127,17 @@ class RatingFilter(DropdownFilter):
     parameter_name = "rating"
     NONE = "none"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(
+        self, request: AuthenticatedRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         at_least = [(str(n), gettext("At least %(rating)s") % {"rating": n}) for n in (5, 4, 3, 2)]
         return [*at_least, (self.NONE, _("Not rated"))]
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
         rating = as_id(self.value())
         if self.value() == self.NONE:
             return queryset.filter(rating=None)
         return queryset if rating is None else queryset.filter(rating__gte=rating)
 
 
-FILTERS: Any = (("vacancy", VacancyFilter), StageFilter, AgeFilter, ReadFilter, RatingFilter, MarkFilter)
+FILTERS = (("vacancy", VacancyFilter), StageFilter, AgeFilter, ReadFilter, RatingFilter, MarkFilter)

@@ -3,7 +3,8 @@
 from typing import Any
 
 from django import forms
-from django.http import HttpRequest
+from django.db.models import Model
+from django.forms.renderers import BaseRenderer
 from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -13,6 +14,7 @@ from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSelectWidget
 from applications.models import Application, HistoryEntry, Stage, StageChange
 from jobsite.admin.base import as_id
 from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
+from jobsite.types import AuthenticatedRequest
 
 RATINGS = range(1, 6)
 DECISIONS = (Stage.Kind.HIRED, Stage.Kind.REJECTED)  # a move to such a stage asks for confirmation
@@ -21,7 +23,13 @@ DECISIONS = (Stage.Kind.HIRED, Stage.Kind.REJECTED)  # a move to such a stage as
 class RatingWidget(UnfoldAdminRadioSelectWidget):
     """Radio buttons in one line, as a group with a name."""
 
-    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> Any:
+    def render(
+        self,
+        name: str,
+        value: object,
+        attrs: dict[str, object] | None = None,
+        renderer: BaseRenderer | None = None,
+    ) -> str:
         radios = super().render(name, value, attrs, renderer)
         group = '<div class="rating" role="radiogroup" aria-label="{}">{}</div>'
         return format_html(group, gettext("Rating"), radios)
@@ -63,7 +71,7 @@ class ApplicationForm(forms.ModelForm):
         if self.latest and "stage" in self.fields:
             self.initial.update(stage=self.latest.stage_id, seen=str(self.latest.pk))
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         data = super().clean() or self.cleaned_data
         stage, seen = data.get("stage"), data.get("seen", "")
         if stage is None:
@@ -84,8 +92,7 @@ class ApplicationForm(forms.ModelForm):
     def _refuse_conflict(self, latest: StageChange) -> None:
         text = gettext("Moved to %(stage)s since you opened this page. Save again if you still want it.")
         self.add_error("stage", text % {"stage": latest.stage})
-        data_again: Any = self.data
-        self.data = {**data_again.dict(), self.add_prefix("seen"): str(latest.pk)}
+        self.data = {**dict(self.data.items()), self.add_prefix("seen"): str(latest.pk)}
 
 
 class StepInline(ZonedDateTimesAdmin, StackedInline):
@@ -97,10 +104,10 @@ class StepInline(ZonedDateTimesAdmin, StackedInline):
     tab = False
     verbose_name_plural = _("interviews and tasks")
 
-    def may(self, request: HttpRequest, obj: Any = None) -> bool:
+    def may(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
         return request.user.has_perm("applications.change_application")
 
     has_add_permission = has_change_permission = has_delete_permission = may
 
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_view_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
         return request.user.has_perm("applications.view_application")

@@ -1,11 +1,9 @@
 """The notes of an application: adding one, and deleting an own one. Notes are never edited, so that answers
 to a note stay meaningful."""
 
-from typing import Any
-
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import URLPattern
 from django.utils import timezone
@@ -14,15 +12,17 @@ from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from applications.admin.application_parts import ApplicationParts
-from applications.admin.brand_access import record
+from applications.admin.brand_access import log_access
 from applications.models import Access, Application, Note
 from applications.operations.notes import add_note
 from applications.querysets import readers_of
-from jobsite.admin.base import as_id, person
-from jobsite.api.addresses import own
-from jobsite.formats import format_datetime
+from jobsite.admin.base import as_id
+from jobsite.api.absolute_urls import base_url
+from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
+from jobsite.types import AuthenticatedRequest
 
-COLLEAGUES = 100  # listed as those who can be mentioned
+MAX_COLLEAGUES = 100  # listed as those who can be mentioned
 
 
 class NoteForm(forms.ModelForm):
@@ -35,10 +35,10 @@ class NoteForm(forms.ModelForm):
 
 class NotesAdmin(ApplicationParts):
     def get_urls(self) -> list[URLPattern]:
-        own = {"note": self.note_view, "delete-note": self.delete_note_view}
-        return [*self.object_urls(own), *super().get_urls()]
+        views = {"note": self.note_view, "delete-note": self.delete_note_view}
+        return [*self.object_urls(views), *super().get_urls()]
 
-    def note_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def note_view(self, request: AuthenticatedRequest, object_id: str) -> HttpResponse:
         """Add a note. An invalid one is shown again with the error."""
         application = self.posted_to(request, object_id, "applications.add_note")
         form = NoteForm(request.POST)
@@ -58,10 +58,10 @@ class NotesAdmin(ApplicationParts):
             application=application,
             text=form.cleaned_data["text"],
             author=request.user,
-            base_url=own(request),
+            base_url=base_url(request),
             at=timezone.now(),
         )
-        record(request.user, Access.CHANGE, application.pk)
+        log_access(request.user, Access.CHANGE, application.pk)
         if names := ", ".join(sorted(person(user) for user in note.mentioned.all())):
             text = gettext("The note was added. Mentioned by email: %(names)s.") % {"names": names}
         else:
@@ -73,21 +73,20 @@ class NotesAdmin(ApplicationParts):
             self.message_user(request, text % {"names": names}, messages.WARNING)
         return self.back(request, application, "notes")
 
-    def delete_note_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def delete_note_view(self, request: AuthenticatedRequest, object_id: str) -> HttpResponse:
         application = self.posted_to(request, object_id, "applications.add_note")
-        user: Any = request.user
-        own_notes = Note.objects.filter(application=application, author=user)
+        own_notes = Note.objects.filter(application=application, author=request.user)
         deleted, _rows = own_notes.filter(pk__in=[as_id(request.POST.get("note"))]).delete()
         if not deleted:
             raise Http404
-        record(request.user, Access.CHANGE, application.pk)
+        log_access(request.user, Access.CHANGE, application.pk)
         self.message_user(request, gettext("The note was deleted."), messages.SUCCESS)
         return self.back(request, application, "notes")
 
-    def notes_context(self, request: HttpRequest, application: Application) -> dict[str, Any]:
+    def notes_context(self, request: AuthenticatedRequest, application: Application) -> dict[str, object]:
         """Return what the notes of a page show: nothing that the user may not see."""
         may_add = request.user.has_perm("applications.add_note")
-        context: dict[str, Any] = {"may_see_notes": request.user.has_perm("applications.view_note")}
+        context: dict[str, object] = {"may_see_notes": request.user.has_perm("applications.view_note")}
         if context["may_see_notes"]:
             rows = Note.objects.filter(application=application).select_related("author")
             context["notes"] = [
@@ -102,5 +101,5 @@ class NotesAdmin(ApplicationParts):
             ]
         if may_add:
             colleagues = readers_of(application.vacancy).exclude(pk=request.user.pk).order_by("username")
-            context |= {"note_form": NoteForm(), "colleagues": colleagues[:COLLEAGUES]}
+            context |= {"note_form": NoteForm(), "colleagues": colleagues[:MAX_COLLEAGUES]}
         return context

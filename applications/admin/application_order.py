@@ -1,17 +1,20 @@
 """The applications before and after one, in the list that the user came from."""
 
 from copy import copy
-from typing import Any
 
+from django.contrib.admin import ModelAdmin
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.exceptions import SuspiciousOperation
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, QueryDict
+from django.http import QueryDict
 
 from applications.models import Application
+from jobsite.types import AuthenticatedRequest
 
 
-def neighbours(model_admin: Any, request: HttpRequest, application: Application) -> dict[str, int | None]:
+def neighbours(
+    model_admin: ModelAdmin, request: AuthenticatedRequest, application: Application
+) -> dict[str, int | None]:
     """Return the ids of the next newer and the next older application that the filters of the list have."""
     rows = listed(model_admin, request).order_by()
     at, pk = application.created_at, application.pk
@@ -23,7 +26,7 @@ def neighbours(model_admin: Any, request: HttpRequest, application: Application)
     }
 
 
-def listed(model_admin: Any, request: HttpRequest) -> QuerySet:
+def listed(model_admin: ModelAdmin, request: AuthenticatedRequest) -> QuerySet:
     """Return the rows of the list with the filters that the link to this page repeats; all that the user may
     see without filters, or with invalid ones."""
     filters = request.GET.get("_changelist_filters")

@@ -3,8 +3,9 @@
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Model, QuerySet
+from django.forms.models import BaseInlineFormSet
+from django.http import HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern
 from django.utils import timezone
@@ -12,16 +13,17 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from applications.admin import application_context as shown
+from applications.admin import application_context
 from applications.admin.application_emails import EmailsAdmin
 from applications.admin.application_form import ApplicationForm, StepInline
 from applications.admin.application_notes import NotesAdmin
 from applications.admin.application_order import neighbours
-from applications.admin.brand_access import record
+from applications.admin.brand_access import log_access
 from applications.models import Access, Application
-from applications.operations import move, undo
+from applications.operations import move, undo_moves
 from jobsite.admin.base import as_id
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
+from jobsite.types import AuthenticatedRequest
 
 CHANGE = "applications.change_application"
 
@@ -39,14 +41,16 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         js = ("applications/application.js",)
 
     def get_urls(self) -> list[URLPattern]:
-        own = {"undo": self.undo_view, "unread": self.unread_view}
-        return [*self.object_urls(own), *super().get_urls()]
+        views = {"undo": self.undo_view, "unread": self.unread_view}
+        return [*self.object_urls(views), *super().get_urls()]
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
+    def get_queryset(self, request: AuthenticatedRequest) -> QuerySet:
         rows: Any = super().get_queryset(request)
         return rows.with_stage()
 
-    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+    def get_object(
+        self, request: AuthenticatedRequest, object_id: str, from_field: str | None = None
+    ) -> Application | None:
         application = super().get_object(request, object_id, from_field)
         if application and request.method == "POST":
             # Locked, then read again: of two concurrent saves, the second one gets the conflict error.
@@ -54,7 +58,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
             application = super().get_object(request, object_id, from_field)
         return application
 
-    def get_fieldsets(self, request: HttpRequest, obj: Application | None = None) -> Any:
+    def get_fieldsets(self, request: AuthenticatedRequest, obj: Application | None = None) -> Any:
         """A read-only page shows the stage as text."""
         if self.has_change_permission(request, obj):
             return self.fieldsets
@@ -64,10 +68,12 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
 
     # --- viewing: each view is logged ---
 
-    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
+    def change_view(
+        self, request: AuthenticatedRequest, object_id: str, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
         response = super().change_view(request, object_id, *args, **kwargs)
         if response.status_code == 200:
-            record(request.user, Access.VIEW, int(object_id))
+            log_access(request.user, Access.VIEW, int(object_id))
             form = response.context_data["adminform"].form
             # the only error, of this form and of its interviews
             if getattr(form, "is_unconfirmed", False) and len(response.context_data["errors"]) == 1:
@@ -75,34 +81,41 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         response["Cache-Control"] = "private, no-store"
         return response
 
-    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
+    def history_view(
+        self, request: AuthenticatedRequest, object_id: str, extra_context: dict[str, object] | None = None
+    ) -> HttpResponse:
         response = super().history_view(request, object_id, extra_context)
-        record(request.user, Access.VIEW, int(object_id))
+        log_access(request.user, Access.VIEW, int(object_id))
         return response
 
     def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **kwargs: Any
-    ) -> Any:
+        self,
+        request: AuthenticatedRequest,
+        context: dict[str, object],
+        *args: Any,
+        obj: Application,
+        **kwargs: Any,
+    ) -> HttpResponse:
         """Add what the page shows beside the form. A user who may change the application reads it now."""
         at = timezone.now()
         if request.method == "GET" and obj.read_at is None and self.has_change_permission(request, obj):
             Application.objects.filter(pk=obj.pk, read_at=None).update(read_at=at)
-        submission, sections = shown.submitted(obj)
+        submission, sections = application_context.submitted(obj)
         changes = obj.ordered_changes = list(obj.changes.select_related("stage__status", "author"))
         query = self.get_preserved_filters(request)
         context |= {
             "application": obj,
             "at": format_datetime(obj.created_at),
             "withdrawn_at": format_datetime(obj.withdrawn_at) if obj.withdrawn_at else "",
-            "contact": shown.contact(obj),
+            "contact": application_context.contact(obj),
             "submission": submission,
             "consented_at": format_datetime(submission.consented_at) if submission else "",
             "sections": sections,
-            "others": shown.other_applications(request.user, obj),
-            "shown_statuses": shown.statuses(obj, at=at),
-            "shown_steps": shown.steps(obj),
-            "stage_history": shown.stage_history(changes),
-            "undoable": shown.undoable(changes, at=at),
+            "others": application_context.other_applications(request.user, obj),
+            "visible_statuses": application_context.statuses(obj, at=at),
+            "visible_steps": application_context.steps(obj),
+            "stage_history": application_context.stage_history(changes),
+            "undoable": application_context.undoable(changes, at=at),
             "may_change": self.has_change_permission(request, obj),
             "may_see_vacancy": request.user.has_perm("vacancies.view_vacancy"),
             "query": f"?{query}" if query else "",
@@ -114,19 +127,21 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
 
     @display(description=_("Applicant"))
     def applicant(self, application: Application) -> str:
-        return application.shown_name
+        return application.display_name
 
     @display(description=_("Applied"), ordering="created_at")
     def applied(self, application: Application) -> str:
         return format_datetime(application.created_at)
 
     @display(description=_("Stage"), ordering="stage_name", label=True)
-    def current_stage(self, application: Any) -> str:
+    def current_stage(self, application: Application) -> str:
         return application.stage_name or "-"
 
     # --- changing ---
 
-    def confirmation(self, request: HttpRequest, application: Application, form: Any) -> TemplateResponse:
+    def confirmation(
+        self, request: AuthenticatedRequest, application: Application, form: ApplicationForm
+    ) -> TemplateResponse:
         """Ask whether the applicant is hired or rejected. The page posts the form again, confirmed."""
         stage = form.cleaned_data.get("stage") or form.fields["stage"].clean(request.POST.get("stage"))
         repeated = [
@@ -138,7 +153,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         context = {
             **self.admin_site.each_context(request),
             "title": gettext("Move %(applicant)s to %(stage)s?")
-            % {"applicant": application.shown_name, "stage": stage},
+            % {"applicant": application.display_name, "stage": stage},
             "opts": self.opts,
             "original": application,
             "stage": stage,
@@ -147,7 +162,9 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         }
         return TemplateResponse(request, "admin/applications/application/confirm.html", context)
 
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+    def save_model(
+        self, request: AuthenticatedRequest, obj: Application, form: ApplicationForm, change: bool
+    ) -> None:
         now = timezone.now()
         obj.updated_at = now
         changed = [name for name in ("rating", "is_spontaneous") if name in form.changed_data]
@@ -155,9 +172,11 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         if form.cleaned_data["stage"].pk != obj.stage_id:
             rows = Application.objects.filter(pk=obj.pk)
             move(applications=rows, stage=form.cleaned_data["stage"], author=request.user, at=now)
-        record(request.user, Access.CHANGE, obj.pk)
+        log_access(request.user, Access.CHANGE, obj.pk)
 
-    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+    def save_formset(
+        self, request: AuthenticatedRequest, form: ApplicationForm, formset: BaseInlineFormSet, change: bool
+    ) -> None:
         now = timezone.now()
         for step in formset.save(commit=False):
             step.updated_at = now
@@ -165,13 +184,15 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         for step in formset.deleted_objects:
             step.delete()
 
-    def undo_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def undo_view(self, request: AuthenticatedRequest, object_id: str) -> HttpResponse:
         """Undo the posted stage change of the application."""
         application = self.posted_to(request, object_id, CHANGE)
         change = application.changes.filter(pk__in=[as_id(request.POST.get("change"))])
-        undone, _kept = undo(change.values_list("pk", flat=True), author=request.user, at=timezone.now())
+        undone, _kept = undo_moves(
+            change.values_list("pk", flat=True), author=request.user, at=timezone.now()
+        )
         if undone:
-            record(request.user, Access.CHANGE, application.pk)
+            log_access(request.user, Access.CHANGE, application.pk)
             text = gettext("The stage change was undone. The applicant did not see it.")
             self.message_user(request, text, messages.SUCCESS)
         else:
@@ -179,14 +200,14 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
             self.message_user(request, text, messages.WARNING)
         return self.back(request, application, "stages")
 
-    def unread_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def unread_view(self, request: AuthenticatedRequest, object_id: str) -> HttpResponse:
         """Mark the application as new, and return to the list: its page would mark it as read again."""
         application = self.posted_to(request, object_id, CHANGE)
         Application.objects.filter(pk=application.pk).update(read_at=None)
-        record(request.user, Access.CHANGE, application.pk)
+        log_access(request.user, Access.CHANGE, application.pk)
         self.message_user(request, gettext("Marked as unread."), messages.SUCCESS)
         return self.response_post_save_change(request, application)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
         """Applicants are erased by a command only, because it covers all data."""
         return False

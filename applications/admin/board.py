@@ -1,12 +1,13 @@
 """The board: applications by stage. Everything works with forms; a script adds drag and drop."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
@@ -16,15 +17,16 @@ from django.utils.translation import gettext
 from unfold.contrib.filters.forms import AutocompleteDropdownForm
 
 from applications.admin.application_form import DECISIONS
-from applications.admin.brand_access import BrandScopedAdmin
+from applications.admin.brand_access import BrandScopedNoAddAdmin
 from applications.admin.bulk_move import stages
-from applications.admin.selection import NAMES, Selection
+from applications.admin.selection import NAMES, ApplicationSelection
 from applications.models import Application, Stage
 from jobsite.admin.base import as_id
+from jobsite.types import AuthenticatedRequest
 from vacancies.admin.brand_access import within
 from vacancies.models import Vacancy
 
-CARDS = 20  # per column; the list has the others
+MAX_CARDS = 20  # per column; the list has the others
 
 
 @dataclass
@@ -33,15 +35,15 @@ class Column:
     needs_confirmation: bool
     list_url: str
     count: int = 0
-    cards: list[dict[str, Any]] = field(default_factory=list)
+    cards: list[dict[str, object]] = field(default_factory=list)
 
 
-class BoardAdmin(BrandScopedAdmin):
+class BoardAdmin(BrandScopedNoAddAdmin):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.board_view)
         return [path("board/", view, name="applications_application_board"), *super().get_urls()]
 
-    def board_view(self, request: HttpRequest) -> HttpResponse:
+    def board_view(self, request: AuthenticatedRequest) -> HttpResponse:
         """Show the newest applications of each stage, of one vacancy or of all."""
         if not self.has_view_permission(request):
             raise PermissionDenied
@@ -51,7 +53,7 @@ class BoardAdmin(BrandScopedAdmin):
         rows: QuerySet = self.get_queryset(request)
         if vacancy:
             rows = rows.filter(vacancy=vacancy)
-        form: Any = AutocompleteDropdownForm(
+        form = AutocompleteDropdownForm(
             request=request, name="vacancy__id__exact", label=gettext("Vacancy"), choices=(),
             field=Application._meta.get_field("vacancy"), model_admin=self,
             data={"vacancy__id__exact": vacancy.pk if vacancy else None},
@@ -75,7 +77,7 @@ class BoardAdmin(BrandScopedAdmin):
         return TemplateResponse(request, "admin/applications/application/board.html", context)
 
 
-def columns(request: HttpRequest, rows: Any, vacancy: Vacancy | None) -> list[Column]:
+def columns(request: AuthenticatedRequest, rows: Any, vacancy: Vacancy | None) -> list[Column]:
     """Return a column per stage. One query finds the stages of all applications, one reads the cards."""
     url = reverse("admin:applications_application_changelist")
     query = {"vacancy__id__exact": vacancy.pk} if vacancy else {}
@@ -87,7 +89,7 @@ def columns(request: HttpRequest, rows: Any, vacancy: Vacancy | None) -> list[Co
     for pk, stage in rows.newest_first().values_list("pk", "stage_id").iterator():
         if stage in found:
             found[stage].count += 1
-            if len(shown[stage]) < CARDS:
+            if len(shown[stage]) < MAX_CARDS:
                 shown[stage].append(pk)
     pks = [pk for of_stage in shown.values() for pk in of_stage]
     cards = Application.objects.filter(pk__in=pks).with_latest_change().select_related("user", "vacancy")
@@ -99,9 +101,9 @@ def columns(request: HttpRequest, rows: Any, vacancy: Vacancy | None) -> list[Co
     return list(found.values())
 
 
-def card(application: Any, now: Any) -> dict[str, Any]:
+def card(application: Application, now: datetime) -> dict[str, object]:
     return {
         "application": application,
-        "selection": Selection({application.pk: application.change_id}),
+        "selection": ApplicationSelection({application.pk: application.change_id}),
         "age": timesince(application.created_at, now, depth=1),
     }

@@ -1,18 +1,18 @@
 """The access log, and brand scoping for pages where nothing is added by hand."""
 
-from typing import Any
-
-from django.http import HttpRequest
+from django.contrib.auth.models import User
+from django.db.models import Model
 
 from applications.models import Access, AccessLog
-from vacancies.admin.brand_access import BrandScopedAdmin as BaseBrandScopedAdmin
+from jobsite.types import AuthenticatedRequest
+from vacancies.admin.brand_access import BrandScopedAdmin
 
 
-def record(user: Any, action: Access, *pks: int) -> None:
+def log_access(user: User, action: Access, *pks: int) -> None:
     """Log that `user` did `action` with the applications `pks`."""
     AccessLog.objects.bulk_create(AccessLog(actor=user, application=pk, action=action) for pk in pks)
 
 
-class BrandScopedAdmin(BaseBrandScopedAdmin):
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+class BrandScopedNoAddAdmin(BrandScopedAdmin):
+    def has_add_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
         return False

@@ -1,27 +1,29 @@
 """The actions of the list of applications: move, email, export, mark as read."""
 
+from datetime import datetime
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from applications import exports
-from applications.admin.brand_access import record
+from applications.admin.brand_access import log_access
 from applications.admin.bulk_email import BulkEmailAdmin
-from applications.admin.selection import Selection
+from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application
+from applications.querysets import ApplicationQuerySet
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
+from jobsite.types import AuthenticatedRequest
 
 
 class BulkActionsAdmin(BulkEmailAdmin):
-    actions: Any = ("email_selected", "export_csv", "export_xlsx", "mark_read", "mark_unread")
+    actions = ("email_selected", "export_csv", "export_xlsx", "mark_read", "mark_unread")
 
     def get_actions(
-        self, request: HttpRequest, *args: Any, action_location: Any = None, **kwargs: Any
+        self, request: AuthenticatedRequest, *args: Any, action_location: Any = None, **kwargs: Any
     ) -> Any:
         """Add an action per stage. Django 6.1 passes `action_location`."""
         where = {} if action_location is None else {"action_location": action_location}
@@ -31,38 +33,48 @@ class BulkActionsAdmin(BulkEmailAdmin):
         return self.move_actions(request) | others if may else others
 
     @admin.action(description=_("Export as CSV"), permissions=["view"])
-    def export_csv(self, request: HttpRequest, queryset: QuerySet) -> StreamingHttpResponse:
+    def export_csv(
+        self, request: AuthenticatedRequest, queryset: ApplicationQuerySet
+    ) -> StreamingHttpResponse:
         pks = self._exported(request, queryset)
         return exports.csv_response(pks, at=timezone.now())
 
     @admin.action(description=_("Export as XLSX"), permissions=["view"])
-    def export_xlsx(self, request: HttpRequest, queryset: QuerySet) -> HttpResponse:
+    def export_xlsx(self, request: AuthenticatedRequest, queryset: ApplicationQuerySet) -> HttpResponse:
         pks = self._exported(request, queryset)
         return exports.xlsx_response(pks, at=timezone.now())
 
-    def _exported(self, request: HttpRequest, queryset: QuerySet) -> list[int]:
+    def _exported(self, request: AuthenticatedRequest, queryset: ApplicationQuerySet) -> list[int]:
         """Log the export of the applications. Return their ids in the order of the list."""
         pks = list(queryset.values_list("pk", flat=True))
-        record(request.user, Access.EXPORT, *pks)
+        log_access(request.user, Access.EXPORT, *pks)
         return pks
 
     @admin.action(description=_("Mark as read"), permissions=["change"])
-    def mark_read(self, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
+    def mark_read(self, request: AuthenticatedRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
         rows = queryset.filter(read_at=None)
         return self._mark(request, rows, timezone.now(), label=gettext("Mark as read"), icon="drafts")
 
     @admin.action(description=_("Mark as unread"), permissions=["change"])
-    def mark_unread(self, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
+    def mark_unread(
+        self, request: AuthenticatedRequest, queryset: ApplicationQuerySet
+    ) -> HttpResponse | None:
         rows = queryset.exclude(read_at=None)
         return self._mark(request, rows, None, label=gettext("Mark as unread"), icon="mark_email_unread")
 
     def _mark(
-        self, request: HttpRequest, rows: QuerySet, read_at: Any, *, label: str, icon: str
+        self,
+        request: AuthenticatedRequest,
+        rows: ApplicationQuerySet,
+        read_at: datetime | None,
+        *,
+        label: str,
+        icon: str,
     ) -> HttpResponse | None:
         """Ask, then set the mark of colleagues too: an application is new until one of them reads it."""
         if not is_confirmed(request):
-            people = Selection.of(rows).people()
-            listed = [Row(f"{each.shown_name} – {each.vacancy.title}") for each in people]
+            people = ApplicationSelection.of(rows).people()
+            listed = [Row(f"{each.display_name} – {each.vacancy.title}") for each in people]
             return ask(
                 self, request, label=label, icon=icon, is_refused=not listed,
                 text=gettext("The mark changes for your colleagues too."),
@@ -70,7 +82,7 @@ class BulkActionsAdmin(BulkEmailAdmin):
             )  # fmt: skip
         pks = list(rows.order_by().values_list("pk", flat=True))
         count = Application.objects.filter(pk__in=pks).update(read_at=read_at)
-        record(request.user, Access.CHANGE, *pks)
+        log_access(request.user, Access.CHANGE, *pks)
         text = (
             ngettext("%(count)d marked as read.", "%(count)d marked as read.", count)
             if read_at

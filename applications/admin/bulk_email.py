@@ -5,8 +5,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -15,18 +14,20 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from applications.admin.application_emails import WRITE, language_of
-from applications.admin.brand_access import record
-from applications.admin.bulk_move import BulkMoveAdmin, stage_sent_by, stages, status_shown
-from applications.admin.selection import Selection
+from applications.admin.brand_access import log_access
+from applications.admin.bulk_move import BulkMoveAdmin, stage_sent_by, stages, status_context
+from applications.admin.selection import ApplicationSelection
 from applications.mail import templates as mail
 from applications.models import Access, Application, MailTemplate, Stage
 from applications.operations.emails import send_emails
+from applications.querysets import ApplicationQuerySet
 from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back
-from jobsite.api.addresses import own
+from jobsite.api.absolute_urls import base_url
 from jobsite.languages import LANGUAGES
+from jobsite.types import AuthenticatedRequest
 
-AT_MOST = 2_000  # emails at a time: each is rendered and stored in the request
+MAX_EMAILS = 2_000  # emails at a time: each is rendered and stored in the request
 
 
 class BulkEmailAdmin(BulkMoveAdmin):
@@ -34,31 +35,31 @@ class BulkEmailAdmin(BulkMoveAdmin):
         view = self.admin_site.admin_view(self.emails_view)
         return [path("emails/", view, name="applications_application_emails"), *super().get_urls()]
 
-    def has_email_permission(self, request: HttpRequest) -> bool:
+    def has_email_permission(self, request: AuthenticatedRequest) -> bool:
         return request.user.has_perm(WRITE)
 
     @admin.action(description=_("Send an email…"), permissions=["email"])
-    def email_selected(self, request: HttpRequest, queryset: QuerySet) -> Any:
-        return self._choose_template(request, Selection.of(queryset), request.get_full_path())
+    def email_selected(self, request: AuthenticatedRequest, queryset: ApplicationQuerySet) -> HttpResponse:
+        return self._choose_template(request, ApplicationSelection.of(queryset), request.get_full_path())
 
-    def emails_view(self, request: HttpRequest) -> HttpResponse:
+    def emails_view(self, request: AuthenticatedRequest) -> HttpResponse:
         """POST: show the emails from `template` to the applicants of `applications`; with `confirmed`, queue
         them. With `stage`, also move the applications to that stage."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not self.has_email_permission(request):
             raise PermissionDenied
-        selection = Selection.sent_by(request, self.get_queryset(request))
+        selection = ApplicationSelection.sent_by(request, self.get_queryset(request))
         back = way_back(request, reverse("admin:applications_application_changelist"))
         chosen = as_id(request.POST.get("template"))
         template = next((each for each in written() if each.pk == chosen), None)
         stage = self._chosen_stage(request)
-        if template and "confirmed" in request.POST and len(selection) <= AT_MOST:
+        if template and "confirmed" in request.POST and len(selection) <= MAX_EMAILS:
             self._send_all(request, selection, template, stage)
             return redirect(back)
         return self._choose_template(request, selection, back, template, stage)
 
-    def _chosen_stage(self, request: HttpRequest) -> Stage | None:
+    def _chosen_stage(self, request: AuthenticatedRequest) -> Stage | None:
         if not request.POST.get("stage"):
             return None
         if not self.has_change_permission(request):
@@ -66,7 +67,7 @@ class BulkEmailAdmin(BulkMoveAdmin):
         return stage_sent_by(request)
 
     def _choose_template(
-        self, request: HttpRequest, selection: Selection, back: str,
+        self, request: AuthenticatedRequest, selection: ApplicationSelection, back: str,
         template: MailTemplate | None = None, stage: Stage | None = None,
     ) -> HttpResponse:  # fmt: skip
         """Return the page with the recipients and, once a template is chosen, a preview per language."""
@@ -74,7 +75,7 @@ class BulkEmailAdmin(BulkMoveAdmin):
         reached = [each for each in people if each.address]
         context = {
             **self.admin_site.each_context(request),
-            **(status_shown(stage) if stage else {}),
+            **(status_context(stage) if stage else {}),
             "opts": self.opts,
             "title": gettext("Send an email"),
             "stages": stages(request) if self.has_change_permission(request) else [],
@@ -82,23 +83,27 @@ class BulkEmailAdmin(BulkMoveAdmin):
             "unreached": [each for each in people if not each.address],
             "templates": written(),
             "template": template,
-            "previews": previews(template, reached, own(request)) if template else [],
-            "is_too_many": len(selection) > AT_MOST,
-            "at_most": AT_MOST,
+            "previews": previews(template, reached, base_url(request)) if template else [],
+            "is_too_many": len(selection) > MAX_EMAILS,
+            "at_most": MAX_EMAILS,
             "selection": selection,
             "back": back,
         }
         return TemplateResponse(request, "admin/applications/application/bulk_email.html", context)
 
     def _send_all(
-        self, request: HttpRequest, selection: Selection, template: MailTemplate, stage: Stage | None
+        self,
+        request: AuthenticatedRequest,
+        selection: ApplicationSelection,
+        template: MailTemplate,
+        stage: Stage | None,
     ) -> None:
         with transaction.atomic():
             left = self._moved_by_others(request, selection, stage) if stage else set()
             people = [each for each in addressed(selection) if each.address and each.pk not in left]
-            emails = [email_to(each, template, own(request)) for each in people]
+            emails = [email_to(each, template, base_url(request)) for each in people]
             sent, repeated = send_emails(emails, author=request.user, at=timezone.now())
-            record(request.user, Access.CHANGE, *sent)
+            log_access(request.user, Access.CHANGE, *sent)
         if sent:
             text = ngettext("%(count)d email is queued.", "%(count)d emails are queued.", len(sent))
             self.message_user(request, text % {"count": len(sent)}, messages.SUCCESS)
@@ -115,11 +120,13 @@ class BulkEmailAdmin(BulkMoveAdmin):
             )
             self.message_user(request, text % {"count": deleted}, messages.WARNING)
 
-    def _moved_by_others(self, request: HttpRequest, selection: Selection, stage: Stage) -> set[int]:
+    def _moved_by_others(
+        self, request: AuthenticatedRequest, selection: ApplicationSelection, stage: Stage
+    ) -> set[int]:
         """Move `selection`. Return the applications that somebody else moved in the meantime, also those in
         `stage` now: they get no second email about it."""
         result = self.move_and_report(request, selection, stage)
-        there = Selection.of(Application.objects.filter(pk__in=result.there)).seen
+        there = ApplicationSelection.of(Application.objects.filter(pk__in=result.there)).seen
         return {*result.elsewhere, *(pk for pk, change in there.items() if change != selection.seen[pk])}
 
 
@@ -132,7 +139,7 @@ def written() -> list[MailTemplate]:
     ]
 
 
-def addressed(selection: Selection) -> Any:
+def addressed(selection: ApplicationSelection) -> ApplicationQuerySet:
     """Return the applications with all that an email can mention."""
     related = ("user", "vacancy__brand", "vacancy__head_recruiter")
     return selection.rows().with_stage().select_related(*related).newest_first()
@@ -142,7 +149,7 @@ def email_to(application: Application, template: MailTemplate, base_url: str) ->
     return mail.email_from(template, application, language=language_of(application), base_url=base_url)
 
 
-def previews(template: MailTemplate, people: list[Application], base_url: str) -> list[dict[str, Any]]:
+def previews(template: MailTemplate, people: list[Application], base_url: str) -> list[dict[str, object]]:
     """Return the email to the first applicant in each language, and how many get that language."""
     found: dict[str, dict[str, Any]] = {}
     for application in people:
@@ -151,6 +158,6 @@ def previews(template: MailTemplate, people: list[Application], base_url: str) -
             email = email_to(application, template, base_url)
             name = gettext(LANGUAGES[code])
             found[code] = {"language": name, "code": code, "subject": email.subject, "body": email.body,
-                           "count": 0, "applicant": application.shown_name}  # fmt: skip
+                           "count": 0, "applicant": application.display_name}  # fmt: skip
         found[code]["count"] += 1
     return list(found.values())

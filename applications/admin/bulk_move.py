@@ -1,5 +1,6 @@
 """Moving applications to a stage from the list and the board: confirmation, result, undo."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -11,7 +12,7 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.http import HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -22,17 +23,19 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from applications.admin.application_form import DECISIONS
-from applications.admin.brand_access import BrandScopedAdmin, record
-from applications.admin.selection import Selection
+from applications.admin.brand_access import BrandScopedNoAddAdmin, log_access
+from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application, Stage, StageChange
-from applications.operations import move_if_unchanged, undo
+from applications.operations import move_if_unchanged, undo_moves
+from applications.querysets import ApplicationQuerySet
 from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back
 from jobsite.days import days_after
-from jobsite.formats import format_datetime
 from jobsite.languages import LANGUAGES, site_language
+from jobsite.text.formats import format_datetime
+from jobsite.types import AuthenticatedRequest, StrOrPromise
 
-NAMED = 10  # names in a message
+MAX_NAMES = 10  # names in a message
 
 
 @dataclass
@@ -44,25 +47,27 @@ class Result:
     there: list[int]
     elsewhere: list[int]
     undo_url: str
-    messages: list[tuple[int, Any]] = field(default_factory=list)
+    messages: list[tuple[int, str]] = field(default_factory=list)
 
 
-class BulkMoveAdmin(BrandScopedAdmin):
+class BulkMoveAdmin(BrandScopedNoAddAdmin):
     """The actions that move applications, and their pages."""
 
     def get_urls(self) -> list[URLPattern]:
         prefix = "applications_application"
-        own = [
+        urls = [
             path("move/", self.admin_site.admin_view(self.move_view), name=f"{prefix}_move"),
             path(
                 "undo-moves/", self.admin_site.admin_view(self.undo_moves_view), name=f"{prefix}_undo_moves"
             ),
         ]
-        return [*own, *super().get_urls()]
+        return [*urls, *super().get_urls()]
 
-    def move_actions(self, request: Any) -> dict[str, Any]:
+    def move_actions(
+        self, request: AuthenticatedRequest
+    ) -> dict[str, tuple[Callable[..., HttpResponse], str, str]]:
         """Return an action of the list per stage. The admin formats labels of actions: "%" is doubled."""
-        found = {}
+        found: dict[str, tuple[Callable[..., HttpResponse], str, str]] = {}
         for stage in stages(request):
             name = f"move_to_{stage.pk}"
             label = gettext("Move to: %(stage)s") % {"stage": stage.name}
@@ -70,16 +75,18 @@ class BulkMoveAdmin(BrandScopedAdmin):
         return found
 
     @staticmethod
-    def _move_selected(page: Any, request: HttpRequest, queryset: QuerySet, *, stage: Stage) -> Any:
-        return page.confirm_move(request, Selection.of(queryset), stage, request.get_full_path())
+    def _move_selected(
+        page: "BulkMoveAdmin", request: AuthenticatedRequest, queryset: ApplicationQuerySet, *, stage: Stage
+    ) -> HttpResponse:
+        return page.confirm_move(request, ApplicationSelection.of(queryset), stage, request.get_full_path())
 
-    def move_view(self, request: HttpRequest) -> HttpResponse:
+    def move_view(self, request: AuthenticatedRequest) -> HttpResponse:
         """POST: move `applications` to `stage`. A stage that decides something needs `confirmed`."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not self.has_change_permission(request):
             raise PermissionDenied
-        selection = Selection.sent_by(request, self.get_queryset(request))
+        selection = ApplicationSelection.sent_by(request, self.get_queryset(request))
         stage = stage_sent_by(request)
         back = way_back(request, reverse("admin:applications_application_changelist"))
         if request.headers.get("Accept") == "application/json" and stage.kind not in DECISIONS:
@@ -89,20 +96,22 @@ class BulkMoveAdmin(BrandScopedAdmin):
         self.move_and_report(request, selection, stage)
         return redirect(back)
 
-    def move_and_report(self, request: HttpRequest, selection: Selection, stage: Stage) -> "Result":
+    def move_and_report(
+        self, request: AuthenticatedRequest, selection: ApplicationSelection, stage: Stage
+    ) -> "Result":
         result = self._run(request, selection, stage)
         for level, text in result.messages:
             self.message_user(request, text, level)
         return result
 
     def confirm_move(
-        self, request: HttpRequest, selection: Selection, stage: Stage, back: str
+        self, request: AuthenticatedRequest, selection: ApplicationSelection, stage: Stage, back: str
     ) -> HttpResponse:
         people = list(selection.people())
         there = [each for each in people if each.stage_id == stage.pk]
         context = {
             **self.admin_site.each_context(request),
-            **status_shown(stage),
+            **status_context(stage),
             "opts": self.opts,
             "title": gettext("Move to: %(stage)s") % {"stage": stage.name},
             "people": [each for each in people if each.stage_id != stage.pk],
@@ -112,7 +121,7 @@ class BulkMoveAdmin(BrandScopedAdmin):
         }
         return TemplateResponse(request, "admin/applications/application/confirm_move.html", context)
 
-    def _run(self, request: HttpRequest, selection: Selection, stage: Stage) -> "Result":
+    def _run(self, request: AuthenticatedRequest, selection: ApplicationSelection, stage: Stage) -> "Result":
         at = timezone.now()
         with transaction.atomic():
             moved, there, elsewhere = move_if_unchanged(
@@ -122,7 +131,7 @@ class BulkMoveAdmin(BrandScopedAdmin):
         result = Result(moved, there, elsewhere, undo_url(at) if moved and stage.embargo_days else "")
         if moved:
             text = ngettext("%(count)d moved to %(stage)s.", "%(count)d moved to %(stage)s.", len(moved))
-            done: Any = text % {"count": len(moved), "stage": stage}
+            done = text % {"count": len(moved), "stage": stage}
             if result.undo_url:
                 link = format_html('<a class="text-link" href="{}">{}</a>', result.undo_url, gettext("Undo"))
                 done = format_html("{} {}", done, link)
@@ -141,7 +150,9 @@ class BulkMoveAdmin(BrandScopedAdmin):
             result.messages.append((messages.ERROR, with_links(text, elsewhere)))
         return result
 
-    def _moved_json(self, request: HttpRequest, selection: Selection, stage: Stage) -> HttpResponse:
+    def _moved_json(
+        self, request: AuthenticatedRequest, selection: ApplicationSelection, stage: Stage
+    ) -> HttpResponse:
         """Move the one application of a card, for the board's script. 409: somebody else moved it."""
         result = self._run(request, selection, stage)
         body = {
@@ -150,13 +161,13 @@ class BulkMoveAdmin(BrandScopedAdmin):
             else gettext("moved to %(stage)s.") % {"stage": stage},
             "undo": result.undo_url,
             "undo_label": gettext("Undo"),
-            "applications": str(Selection.of(selection.rows())),
+            "applications": str(ApplicationSelection.of(selection.rows())),
         }
         return JsonResponse(body, status=409 if result.elsewhere else 200)
 
     # --- undo ---
 
-    def undo_moves_view(self, request: HttpRequest) -> HttpResponse:
+    def undo_moves_view(self, request: AuthenticatedRequest) -> HttpResponse:
         """GET asks whether to undo what the user moved at `at`; POST does it."""
         if not self.has_change_permission(request):
             raise PermissionDenied
@@ -169,7 +180,7 @@ class BulkMoveAdmin(BrandScopedAdmin):
             self._undo_moves(request, changes, now)
             return redirect("admin:applications_application_changelist")
         rows = list(changes.select_related("stage"))
-        selection = Selection({row.application_id: None for row in rows if row.visible_at > now})
+        selection = ApplicationSelection({row.application_id: None for row in rows if row.visible_at > now})
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -180,9 +191,9 @@ class BulkMoveAdmin(BrandScopedAdmin):
         }
         return TemplateResponse(request, "admin/applications/application/undo.html", context)
 
-    def _undo_moves(self, request: HttpRequest, changes: QuerySet, now: datetime) -> None:
+    def _undo_moves(self, request: AuthenticatedRequest, changes: QuerySet, now: datetime) -> None:
         with transaction.atomic():
-            undone, kept = undo(list(changes.values_list("pk", flat=True)), author=request.user, at=now)
+            undone, kept = undo_moves(list(changes.values_list("pk", flat=True)), author=request.user, at=now)
             self.log_moves(request, undone, _("Stage change undone."))
         if undone:
             text = ngettext("%(count)d stage change was undone.", "%(count)d stage changes were undone.",
@@ -196,16 +207,18 @@ class BulkMoveAdmin(BrandScopedAdmin):
             )
             self.message_user(request, with_links(text, kept), messages.WARNING)
 
-    def log_moves(self, request: HttpRequest, pks: list[int], text: Any, **values: Any) -> None:
+    def log_moves(
+        self, request: AuthenticatedRequest, pks: list[int], text: StrOrPromise, **values: object
+    ) -> None:
         """Add entries to the access log and to the history of the applications."""
         with translation.override(site_language()):  # stored, and read by all users
             stored = str(text) % values
-        record(request.user, Access.CHANGE, *pks)
-        changed: Any = Application.objects.filter(pk__in=pks)
+        log_access(request.user, Access.CHANGE, *pks)
+        changed = Application.objects.filter(pk__in=pks)
         LogEntry.objects.log_actions(request.user.pk, changed, CHANGE, stored)  # type: ignore[arg-type]
 
 
-def status_shown(stage: Stage) -> dict[str, Any]:
+def status_context(stage: Stage) -> dict[str, object]:
     """Return what applicants see of `stage`, and from when ("" for at once), for visible_status.html."""
     visible_at = days_after(timezone.now(), stage.embargo_days)
     return {
@@ -222,7 +235,7 @@ def stages(request: Any) -> list[Stage]:
     return request.stages
 
 
-def stage_sent_by(request: HttpRequest) -> Stage:
+def stage_sent_by(request: AuthenticatedRequest) -> Stage:
     """Return the stage that `stage` names. Raise BadRequest if it is not the id of a stage."""
     stage = Stage.objects.filter(pk=as_id(request.POST.get("stage")) or 0).first()
     if stage is None:
@@ -257,7 +270,7 @@ def links(pks: list[int]) -> str:
     stored in sessions, which an erasure does not search."""
     shown = [
         (reverse("admin:applications_application_change", args=[pk]), Application(pk=pk))
-        for pk in pks[:NAMED]
+        for pk in pks[:MAX_NAMES]
     ]
     found = format_html_join(", ", '<a class="text-link" href="{}">{}</a>', shown)
     more = len(pks) - len(shown)

@@ -1,12 +1,11 @@
 """Invitations on the pages of users: the form, the list of open invitations, send again, withdraw."""
 
 from collections.abc import Callable
-from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
@@ -16,11 +15,12 @@ from django.utils.translation import gettext
 from applications.admin.user_forms import InviteForm
 from applications.models import Invitation, Message
 from applications.operations import invitations as operations
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from jobsite.admin.users import UserAdmin
-from jobsite.api.addresses import own
+from jobsite.api.absolute_urls import base_url
 from jobsite.api.throttling import RateLimit
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
+from jobsite.types import AuthenticatedRequest
 
 
 class InvitationsAdmin(UserAdmin):
@@ -29,21 +29,28 @@ class InvitationsAdmin(UserAdmin):
     list_before_template = "admin/auth/user/invitations.html"
 
     def get_urls(self) -> list[URLPattern]:
-        own = [
+        urls = [
             path(f"invitations/<int:pk>/{name}/", self.admin_site.admin_view(view), name=f"auth_user_{code}")
             for name, code, view in (
                 ("send-again", "send_again", self.send_again_view),
                 ("withdraw", "withdraw", self.withdraw_view),
             )
         ]
-        return [*own, *super().get_urls()]
+        return [*urls, *super().get_urls()]
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+    def changelist_view(
+        self, request: AuthenticatedRequest, extra_context: dict[str, object] | None = None
+    ) -> HttpResponse:
         may = self.has_add_permission(request)
         context = {"may_invite": may, "invitations": open_invitations(request) if may else []}
         return super().changelist_view(request, context | (extra_context or {}))
 
-    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> Any:
+    def add_view(
+        self,
+        request: AuthenticatedRequest,
+        form_url: str = "",
+        extra_context: dict[str, object] | None = None,
+    ) -> HttpResponse:
         if "account" in request.GET and request.user.is_superuser:
             return super().add_view(request, form_url, extra_context)
         if not self.has_add_permission(request):
@@ -59,36 +66,40 @@ class InvitationsAdmin(UserAdmin):
         }
         return TemplateResponse(request, "admin/auth/user/invite.html", context)
 
-    def _invite(self, request: HttpRequest, form: InviteForm) -> bool:
+    def _invite(self, request: AuthenticatedRequest, form: InviteForm) -> bool:
         address = form.cleaned_data["email"]
         if not _is_within_rate(request, address):
             form.add_error("email", _too_many())
             return False
-        operations.invite(**form.cleaned_data, author=request.user, base_url=own(request), at=timezone.now())
+        operations.invite(
+            **form.cleaned_data, author=request.user, base_url=base_url(request), at=timezone.now()
+        )
         text = gettext("The invitation is sent to %(address)s.") % {"address": address}
         self.message_user(request, text, messages.SUCCESS)
         return True
 
-    def send_again_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+    def send_again_view(self, request: AuthenticatedRequest, pk: int) -> HttpResponse:
         def send(invitation: Invitation) -> str:
             if not _is_within_rate(request, invitation.email):
                 messages.error(request, _too_many())
                 return ""
             operations.send_again(
-                invitation=invitation, author=request.user, base_url=own(request), at=timezone.now()
+                invitation=invitation, author=request.user, base_url=base_url(request), at=timezone.now()
             )
             return gettext("The invitation is sent again. The link in the earlier email no longer works.")
 
         return self._change(request, pk, send)
 
-    def withdraw_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+    def withdraw_view(self, request: AuthenticatedRequest, pk: int) -> HttpResponse:
         def withdraw(invitation: Invitation) -> str:
             operations.withdraw_invitation(invitation=invitation, author=request.user)
             return gettext("The invitation is withdrawn. Its link no longer works.")
 
         return self._change(request, pk, withdraw)
 
-    def _change(self, request: HttpRequest, pk: int, operation: Callable[[Invitation], str]) -> HttpResponse:
+    def _change(
+        self, request: AuthenticatedRequest, pk: int, operation: Callable[[Invitation], str]
+    ) -> HttpResponse:
         """Run `operation` with the invitation `pk`, and show its message in the list."""
         if not self.has_add_permission(request):
             raise PermissionDenied
@@ -105,7 +116,7 @@ class InvitationsAdmin(UserAdmin):
         return redirect("admin:auth_user_changelist")
 
 
-def open_invitations(request: HttpRequest) -> list[dict[str, Any]]:
+def open_invitations(request: AuthenticatedRequest) -> list[dict[str, object]]:
     """Return the invitations that the user could have sent, for the list."""
     now = timezone.now()
     rows = operations.invitations_of(request.user).select_related("role", "message")
@@ -134,7 +145,7 @@ def _state(invitation: Invitation, is_expired: bool) -> str:
     return gettext("Invited, valid until %(time)s") % values
 
 
-def _is_within_rate(request: HttpRequest, address: str) -> bool:
+def _is_within_rate(request: AuthenticatedRequest, address: str) -> bool:
     """Count an email to `address`, so that nobody can fill a mailbox."""
     rate = RateLimit(settings.RESET_MAIL_RATE)
     return rate.allow(f"invitation-{request.user.pk}-{address.casefold()}")

@@ -1,10 +1,7 @@
 """The admin of email templates, with the placeholders and a preview."""
 
-from typing import Any
-
 from django import forms
 from django.contrib import admin
-from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext
@@ -15,6 +12,7 @@ from applications.mail.templates import PLACEHOLDERS, email_from, unknown_placeh
 from applications.models import Application, MailTemplate
 from jobsite.admin.base import JobsiteAdmin
 from jobsite.languages import LANGUAGES
+from jobsite.types import AuthenticatedRequest, StrOrPromise
 from vacancies.models import Brand, Recruiter, Vacancy
 
 
@@ -25,7 +23,7 @@ class MailTemplateForm(forms.ModelForm):
         model = MailTemplate
         fields = ("name", *(f"{part}_{code}" for code in LANGUAGES for part in ("subject", "body")))
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         data = super().clean() or self.cleaned_data
         is_empty = True
         for code in LANGUAGES:
@@ -43,6 +41,9 @@ class MailTemplateForm(forms.ModelForm):
         return data
 
 
+Fieldsets = list[tuple[StrOrPromise | None, dict[str, object]]]
+
+
 @admin.register(MailTemplate)
 class MailTemplateAdmin(JobsiteAdmin):
     form = MailTemplateForm
@@ -50,13 +51,13 @@ class MailTemplateAdmin(JobsiteAdmin):
     search_fields = ("name",)
     readonly_fields = ("placeholders", "preview")
 
-    def get_fieldsets(self, request: HttpRequest, obj: MailTemplate | None = None) -> Any:
-        texts = [
+    def get_fieldsets(self, request: AuthenticatedRequest, obj: MailTemplate | None = None) -> Fieldsets:
+        texts: Fieldsets = [
             (gettext(name), {"fields": (f"subject_{code}", f"body_{code}")})
             for code, name in LANGUAGES.items()
         ]
-        shown = [(_("Preview"), {"fields": ("preview",)})] if obj else []
-        return [(None, {"fields": ("name", "placeholders")}), *texts, *shown]
+        preview: Fieldsets = [(_("Preview"), {"fields": ("preview",)})] if obj else []
+        return [(None, {"fields": ("name", "placeholders")}), *texts, *preview]
 
     @display(description=_("Languages"))
     def languages(self, template: MailTemplate) -> str:

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Model, QuerySet
+from django.http import HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone, translation
 from django.utils.html import format_html
@@ -14,13 +14,14 @@ from django.utils.translation import gettext_lazy as _
 from django.views.generic import RedirectView
 from unfold.decorators import action, display
 
-from applications.admin.brand_access import BrandScopedAdmin, record
+from applications.admin.brand_access import BrandScopedNoAddAdmin, log_access
 from applications.admin.my_emails import my_emails
 from applications.models import Access, Message
-from jobsite.admin.base import person
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
-from jobsite.formats import format_datetime
 from jobsite.languages import site_language
+from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
+from jobsite.types import AuthenticatedRequest
 
 COLORS = {
     Message.State.QUEUED: "info",
@@ -31,11 +32,11 @@ COLORS = {
 
 
 @admin.register(Message)
-class MessageAdmin(BrandScopedAdmin):
+class MessageAdmin(BrandScopedNoAddAdmin):
     """Emails are read only. Those that failed can be queued again."""
 
     vacancy = "application__vacancy"
-    list_display = ("summary", "to", "shown_state", "queued", "reason")
+    list_display = ("summary", "to", "state_label", "queued", "reason")
     list_filter = ("state", "kind")
     list_before_template = "admin/applications/message/my_emails_link.html"
     show_full_result_count = False
@@ -59,28 +60,30 @@ class MessageAdmin(BrandScopedAdmin):
         view = self.admin_site.admin_view(my_emails)
         # emails of earlier releases link to digest/
         earlier = RedirectView.as_view(pattern_name="admin:my_emails")
-        own = [path("mine/", view, name="my_emails"), path("digest/", earlier)]
-        return [*own, *super().get_urls()]
+        urls = [path("mine/", view, name="my_emails"), path("digest/", earlier)]
+        return [*urls, *super().get_urls()]
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
+    def get_queryset(self, request: AuthenticatedRequest) -> QuerySet:
         return super().get_queryset(request).select_related("author", "application__vacancy")
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
         """Emails are deleted with the application, and by the retention period."""
         return False
 
-    def has_send_again_permission(self, request: HttpRequest) -> bool:
+    def has_send_again_permission(self, request: AuthenticatedRequest) -> bool:
         return request.user.has_perm("applications.add_message")
 
-    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
+    def change_view(
+        self, request: AuthenticatedRequest, object_id: str, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
         """Show an email. It contains what the applicant wrote, so it counts as a view of the application."""
         response = super().change_view(request, object_id, *args, **kwargs)
         message = self.get_object(request, object_id)
         if response.status_code == 200 and message and message.application_id:
-            record(request.user, Access.VIEW, message.application_id)
+            log_access(request.user, Access.VIEW, message.application_id)
         response["Cache-Control"] = "private, no-store"
         return response
 
@@ -91,7 +94,7 @@ class MessageAdmin(BrandScopedAdmin):
         return message.subject
 
     @display(description=_("Status"), ordering="state", label=dict(COLORS))
-    def shown_state(self, message: Message) -> Any:
+    def state_label(self, message: Message) -> tuple[str, str]:
         return message.state, message.get_state_display()
 
     @display(description=_("Reason"))
@@ -128,7 +131,7 @@ class MessageAdmin(BrandScopedAdmin):
     # --- actions ---
 
     @action(description=_("Send again"), permissions=["send_again"])
-    def send_again(self, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
+    def send_again(self, request: AuthenticatedRequest, queryset: QuerySet) -> HttpResponse | None:
         """Ask, then queue failed emails again. A digest is not: the next one has the same news. An
         invitation is sent again from the list of users, with a new link."""
         now = timezone.now()
@@ -151,7 +154,7 @@ class MessageAdmin(BrandScopedAdmin):
             text = gettext("Queued again.")
         again = Message.objects.filter(pk__in=pks)
         LogEntry.objects.log_actions(request.user.pk, again, CHANGE, text)  # type: ignore[arg-type]
-        record(request.user, Access.CHANGE, *applications)
+        log_access(request.user, Access.CHANGE, *applications)
         text = ngettext("%(count)d email is queued again.", "%(count)d emails are queued again.", count)
         level = messages.SUCCESS if count else messages.WARNING
         self.message_user(request, text % {"count": count}, level)

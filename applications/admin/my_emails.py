@@ -1,29 +1,28 @@
 """The page where users choose which emails they receive, and in which language."""
 
-from typing import Any
-
 from django.contrib import admin, messages
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from applications.mail.preferences import KINDS, language_of, may_receive
 from applications.models import EmailLanguage, EmailOptOut
 from jobsite.languages import LANGUAGES
+from jobsite.types import AuthenticatedRequest
 
 
-def may_open(request: HttpRequest) -> bool:
+def may_open(request: AuthenticatedRequest) -> bool:
     """Return whether there are emails that the user could receive. Also for the menu."""
     return any(may_receive(request.user, kind) for kind in KINDS)
 
 
-def my_emails(request: HttpRequest) -> HttpResponse:
+def my_emails(request: AuthenticatedRequest) -> HttpResponse:
     """Show and change the emails that the user receives."""
     if not may_open(request):
         raise PermissionDenied
-    user: Any = request.user
+    user = request.user
     offered = [kind for kind in KINDS if may_receive(user, kind)]
     if request.method == "POST":
         language = request.POST.get("language", language_of(user))

@@ -5,16 +5,17 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy as _
 
 from vacancies.admin.brand_access import brands_of
 from vacancies.choices import Keyword
-from vacancies.figures.reading import Days
-from vacancies.models import Filter
+from vacancies.models import Brand, Filter
+from vacancies.statistics.reading import Days
 
 DAYS_MAX = 1830  # five years
 PRESETS = {30: _("Last 30 days"), 90: _("Last 90 days"), 365: _("Last 12 months")}
-DEFAULT = 90
+DEFAULT_DAYS = 90
 FIRST_YEAR = 1971
 BRAND = "brand"
 
@@ -24,24 +25,25 @@ class ReportForm(forms.Form):
 
     since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput({"type": "date"}))
     until = forms.DateField(label=_("Until"), required=False, widget=forms.DateInput({"type": "date"}))
-    brand: Any = forms.ModelChoiceField(None, label=_("Brand"), required=False, empty_label=_("All brands"))
+    brand = forms.ModelChoiceField(
+        Brand.objects.none(), label=_("Brand"), required=False, empty_label=_("All brands")
+    )
     by = forms.ChoiceField(label=_("Divided by"), required=False)
 
-    def __init__(self, given: dict[str, str], *, user: Any, last: date) -> None:
+    def __init__(self, given: dict[str, str], *, user: User, last: date) -> None:
         """`last` is the last day with figures."""
-        period = Days.until(last, DEFAULT)
+        period = Days.until(last, DEFAULT_DAYS)
         defaults = {"since": str(period.first), "until": str(period.last), "by": BRAND}
         if given.get("since") or given.get("until"):
             defaults["since"] = ""
         super().__init__(defaults | {name: value for name, value in given.items() if value})
         self.last = last
         filters = Filter.objects.filter(keyword__in=Keyword.values)
-        self.fields["brand"].queryset = brands_of(user)  # type: ignore[attr-defined]
-        self.fields["by"].choices = [  # type: ignore[attr-defined]
-            (BRAND, _("Brand")),
-            *((each.keyword, each.label) for each in filters),
-        ]
-        if not settings.MULTI_BRANDING and not self.fields["brand"].queryset.exists():  # type: ignore[attr-defined]
+        by: Any = self.fields["by"]
+        by.choices = [(BRAND, _("Brand")), *((each.keyword, each.label) for each in filters)]
+        brand: Any = self.fields["brand"]
+        brand.queryset = brands_of(user)
+        if not settings.MULTI_BRANDING and not brand.queryset.exists():
             del self.fields["brand"]
         for field in self.fields.values():
             field.widget.attrs["class"] = "panel-select"
@@ -55,7 +57,7 @@ class ReportForm(forms.Form):
                 self.add_error(name, _("Choose a date after 1970."))
                 return data
         until = min(data["until"] or self.last, self.last)
-        since = data["since"] or Days.until(until, DEFAULT).first
+        since = data["since"] or Days.until(until, DEFAULT_DAYS).first
         if since > until:
             text = _("The period begins after its end, or after the last date with figures.")
             self.add_error("since", text)

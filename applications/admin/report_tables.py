@@ -6,23 +6,24 @@ from datetime import date
 from math import ceil
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db.models import Count, Sum
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from applications.figures import OTHER
 from applications.models import Application, DailyApplications, Stage
-from jobsite.charts import SERIES_MAX, Series, bar_chart, legend, line_chart
+from applications.statistics import OTHER
+from jobsite.admin.charts import SERIES_MAX, Series, bar_chart, legend, line_chart
 from jobsite.spreadsheets.writing import Cell
 from vacancies.admin.brand_access import within
-from vacancies.figures.reading import SUMS, Days, by_day, by_group, live_by_group
-from vacancies.figures.recording import DAY, start_of_day
-from vacancies.models import Brand, DailyVacancies, FilterOption
+from vacancies.models import Brand, DailyVacancies, FilterOption, StatisticsQuerySet
 from vacancies.operations import end_of_day
+from vacancies.statistics.reading import SUMS, Days, by_day, by_group, live_by_group
+from vacancies.statistics.recording import DAY, start_of_day
 
-POINTS = 60  # of a line
-BARS = 20
+MAX_POINTS = 60  # of a line
+MAX_BARS = 20
 
 
 @dataclass
@@ -33,8 +34,8 @@ class ReportTable:
     title: str
     headings: list[str]
     rows: list[list[Cell]]
-    chart: Any = ""
-    legend: Any = ""
+    chart: str = ""
+    legend: str = ""
     note: str = ""
 
 
@@ -42,18 +43,18 @@ class ReportTable:
 class Scope:
     """What a report is about. `options` has the labels of the options by id, or is None: divided by brand."""
 
-    user: Any
+    user: User
     days: Days
     brand: Brand | None
     label: str
     options: dict[int, str] | None
-    _names: dict[Any, str] = field(default_factory=dict)
+    _names: dict[int | None, str] = field(default_factory=dict)
 
     @property
     def pks(self) -> list[int] | None:
         return None if self.options is None else list(self.options)
 
-    def figures(self, model: Any) -> Any:
+    def rows(self, model: type[DailyVacancies] | type[DailyApplications]) -> StatisticsQuerySet:
         rows = model.objects.visible_to(self.user)
         return rows.filter(brand=self.brand) if self.brand else rows
 
@@ -67,7 +68,7 @@ class Scope:
 
     def parts(self) -> list[Days]:
         """Return the days in parts that are equally long, except the first."""
-        step = ceil(len(self.days) / POINTS)
+        step = ceil(len(self.days) / MAX_POINTS)
         found, last = [], self.days.last
         while last >= self.days.first:
             found.append(Days(max(self.days.first, last - (step - 1) * DAY), last))
@@ -86,7 +87,7 @@ def short(day: date) -> str:
 def live(scope: Scope) -> ReportTable:
     """The vacancies that are live at the end of a day."""
     points = [part.last for part in scope.parts()]
-    rows = scope.figures(DailyVacancies)
+    rows = scope.rows(DailyVacancies)
     everything = rows.filter(option=None, day__in=points).order_by()
     total = dict(everything.values_list("day").annotate(number=Sum("live")))
     groups = live_by_group(rows, points, scope.pks)
@@ -116,7 +117,7 @@ def live(scope: Scope) -> ReportTable:
 
 def time_to_close(scope: Scope) -> ReportTable:
     """How long closed vacancies had been live."""
-    rows = scope.figures(DailyVacancies).filter(option=None)
+    rows = scope.rows(DailyVacancies).filter(option=None)
     rows = rows.filter(day__gte=scope.days.first, day__lte=scope.days.last)
     sums = {name: value or 0 for name, value in rows.aggregate(**{n: Sum(n) for n in SUMS}).items()}
     limits = [sums[f"closed_in_{limit}"] for limit in (7, 30, 60, 90)] + [sums["closed"]]
@@ -151,7 +152,7 @@ def average(days: float, closed: int) -> Cell:
 
 def groups(scope: Scope) -> ReportTable:
     """Vacancies by brand or option."""
-    rows = scope.figures(DailyVacancies)
+    rows = scope.rows(DailyVacancies)
     sums = by_group(rows, scope.days, scope.pks, "went_live", "closed", "days_live")
     at_end = live_by_group(rows, [scope.days.last], scope.pks)
     found: list[list[Cell]] = []
@@ -173,7 +174,7 @@ def groups(scope: Scope) -> ReportTable:
             _("Days to close, average"),
         ],
         found,
-        bar_chart(sorted(bars, key=lambda bar: -bar[1])[:BARS]),
+        bar_chart(sorted(bars, key=lambda bar: -bar[1])[:MAX_BARS]),
         note=several(scope),
     )
 
@@ -185,7 +186,7 @@ def several(scope: Scope) -> str:
 def received(scope: Scope) -> ReportTable:
     """Applications by day, or by several days."""
     parts = scope.parts()
-    daily = by_day(scope.figures(DailyApplications), scope.days, "received")["received"]
+    daily = by_day(scope.rows(DailyApplications), scope.days, "received")["received"]
     numbers = iter(daily)
     sums = [sum(next(numbers) for _day in part.all()) for part in parts]
     labels = [short(part.first) for part in parts]
@@ -201,14 +202,14 @@ def received(scope: Scope) -> ReportTable:
 
 
 def applications_by_group(scope: Scope) -> ReportTable:
-    sums = by_group(scope.figures(DailyApplications), scope.days, scope.pks, "received")
+    sums = by_group(scope.rows(DailyApplications), scope.days, scope.pks, "received")
     found = [(scope.name(pk), row["received"]) for pk, row in sums.items() if row["received"]]
     title = _("Applications by: %(name)s") % {"name": scope.label}
     return counted("applications-by-group", title, scope.label, found, several(scope))
 
 
 def sources(scope: Scope) -> ReportTable:
-    rows = scope.figures(DailyApplications).filter(option=None, received__gt=0).order_by()
+    rows = scope.rows(DailyApplications).filter(option=None, received__gt=0).order_by()
     rows = rows.filter(day__gte=scope.days.first, day__lte=scope.days.last)
     names = {"": _("No source"), OTHER: _("Other sources")}
     found = [
@@ -221,13 +222,13 @@ def sources(scope: Scope) -> ReportTable:
 
 def stages(scope: Scope) -> ReportTable:
     """The current stages of the applications that were received in the period and still exist."""
-    rows = within(scope.user, Application.objects.all(), "vacancy")
+    rows: Any = within(scope.user, Application.objects.all(), "vacancy")
     if scope.brand:
         rows = rows.filter(vacancy__brand=scope.brand)
     rows = rows.filter(
         created_at__gte=start_of_day(scope.days.first), created_at__lt=end_of_day(scope.days.last)
     )
-    numbers = dict(rows.with_stage().order_by().values_list("stage_id").annotate(number=Count("pk")))  # type: ignore[attr-defined]
+    numbers = dict(rows.with_stage().order_by().values_list("stage_id").annotate(number=Count("pk")))
     found = [
         *((stage.name, numbers[stage.pk]) for stage in Stage.objects.all() if stage.pk in numbers),
         *([(_("No stage"), numbers[None])] if None in numbers else []),
@@ -248,7 +249,7 @@ def counted(
     rows = list(found) if is_sorted else sorted(found, key=lambda row: (-row[1], row[0]))
     cells: list[list[Cell]] = [[name, number] for name, number in rows]
     return ReportTable(
-        code, title, [label, _("Applications")], cells, bar_chart(rows[:BARS]), note=note if rows else ""
+        code, title, [label, _("Applications")], cells, bar_chart(rows[:MAX_BARS]), note=note if rows else ""
     )
 
 

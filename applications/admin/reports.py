@@ -1,11 +1,14 @@
 """The page of reports: vacancies and applications over time, by brand, option, source and stage."""
 
-from datetime import datetime
+from collections.abc import Callable
+from datetime import date, datetime
 from typing import Any
 from urllib.parse import urlencode
 
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
@@ -23,10 +26,11 @@ from applications.admin.report_tables import (
 )
 from jobsite.admin.base import JobsiteAdmin
 from jobsite.spreadsheets.writing import csv_response, xlsx_response
-from vacancies.figures.reading import Days, last_recorded
+from jobsite.types import AuthenticatedRequest
 from vacancies.models import Filter
+from vacancies.statistics.reading import Days, last_recorded
 
-FORMATS: dict[str, Any] = {"csv": csv_response, "xlsx": xlsx_response}
+FORMATS: dict[str, Callable[..., HttpResponseBase]] = {"csv": csv_response, "xlsx": xlsx_response}
 
 
 class ReportsAdmin(JobsiteAdmin):
@@ -36,7 +40,7 @@ class ReportsAdmin(JobsiteAdmin):
         view = self.admin_site.admin_view(self.reports_view)
         return [path("reports/", view, name="vacancies_vacancy_reports"), *super().get_urls()]
 
-    def reports_view(self, request: HttpRequest) -> HttpResponse:
+    def reports_view(self, request: AuthenticatedRequest) -> HttpResponseBase:
         """Show the reports of the user's brands, or return one table as a file (`table` and `format`)."""
         if request.method not in ("GET", "HEAD"):
             raise Http404
@@ -69,11 +73,13 @@ class ReportsAdmin(JobsiteAdmin):
         }
         return self._page(request, context)
 
-    def _page(self, request: HttpRequest, context: dict[str, Any], status: int = 200) -> TemplateResponse:
+    def _page(
+        self, request: AuthenticatedRequest, context: dict[str, object], status: int = 200
+    ) -> TemplateResponse:
         return TemplateResponse(request, "admin/vacancies/vacancy/reports.html", context, status=status)
 
 
-def scope_of(user: Any, data: dict[str, Any]) -> Scope:
+def scope_of(user: User, data: dict[str, Any]) -> Scope:
     """Return what the report is about, by the valid `data` of the form."""
     by = data["by"]
     label = _("Brand") if by == BRAND else Filter.objects.get(keyword=by).label
@@ -81,7 +87,7 @@ def scope_of(user: Any, data: dict[str, Any]) -> Scope:
     return Scope(user, data["days"], data.get("brand"), label, options)
 
 
-def export(request: HttpRequest, makers: Makers, scope: Scope, *, at: datetime) -> Any:
+def export(request: AuthenticatedRequest, makers: Makers, scope: Scope, *, at: datetime) -> HttpResponseBase:
     """Return a table as a file."""
     code, file_format = request.GET.get("table", ""), request.GET.get("format", "")
     for name, value, allowed in (("table", code, makers), ("format", file_format, FORMATS)):
@@ -99,7 +105,7 @@ def exports(table: ReportTable, query: dict[str, str]) -> list[tuple[str, str]]:
     ]
 
 
-def presets(query: dict[str, str], last: Any) -> list[tuple[str, str]]:
+def presets(query: dict[str, str], last: date) -> list[tuple[str, str]]:
     """Return (name, URL) of common periods."""
     return [
         (str(name), f"?{urlencode(query | {'since': Days.until(last, days).first, 'until': last})}")

@@ -26,7 +26,8 @@ from django.utils.translation import gettext_lazy, ngettext
 from applications.models import Application
 from applications.querysets import folded_address
 from forms_structure.models import Form
-from jobsite.admin.base import as_id, person
+from jobsite.admin.base import as_id
+from jobsite.text.names import person
 from vacancies.fields import fold
 from vacancies.models import Brand, FilterOption, Recruiter, Vacancy
 
@@ -125,7 +126,7 @@ KINDS = (
         gettext_lazy("Applications"),
         Application,
         contains("given_name", "family_name", "email_folded", "user__first_name", "user__last_name"),
-        lambda application: (application.shown_name, application.vacancy.title),
+        lambda application: (application.display_name, application.vacancy.title),
         related=("user", "vacancy"),
         exact=_reference_or_address,
         is_large=True,

@@ -1,7 +1,5 @@
 """The applications that a bulk action is about, with the stage change that the user saw."""
 
-from typing import Any
-
 from applications.models import Application
 from applications.querysets import ApplicationQuerySet
 from jobsite.admin import selection
@@ -12,20 +10,20 @@ NAMES = (
 )  # fmt: skip
 
 
-class Selection(selection.Selection):
+class ApplicationSelection(selection.Selection):
     """Applications by id, with the id of their latest stage change, or None without one."""
 
     parameter = "applications"
 
     @classmethod
-    def of(cls, applications: Any) -> "Selection":
+    def of(cls, applications: ApplicationQuerySet) -> "ApplicationSelection":
         rows = applications.order_by().with_latest_change().values_list("pk", "change_id")
         return cls(dict(rows))
 
     def rows(self) -> ApplicationQuerySet:
         return Application.objects.filter(pk__in=list(self.seen))
 
-    def people(self) -> Any:
+    def people(self) -> ApplicationQuerySet:
         """Return the applications with what names them, and with their stage, the newest first."""
-        named: Any = self.rows().with_stage().select_related("user", "vacancy")
+        named = self.rows().with_stage().select_related("user", "vacancy")
         return named.only("user", "vacancy", *NAMES).newest_first()

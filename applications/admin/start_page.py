@@ -3,36 +3,37 @@ names `unread_count`. An application is new until somebody who may change it ope
 
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from applications.models import Application, DailyApplications
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
+from jobsite.types import AuthenticatedRequest
 from vacancies.admin.brand_access import within
 from vacancies.admin.dashboard import SHOWN, TREND, weekly
 from vacancies.admin.dashboard import dashboard as vacancies_dashboard
-from vacancies.figures.reading import Days, by_day, last_recorded
+from vacancies.statistics.reading import Days, by_day, last_recorded
 
-COUNTED = 99  # larger counts are shown as "99+"
+MAX_COUNT = 99  # larger counts are shown as "99+"
 
 
-def unread(user: Any) -> QuerySet:
+def unread(user: User) -> QuerySet:
     """Return the applications that no recruiter has opened yet, of those that `user` may see."""
     return within(user, Application.objects.filter(read_at=None), "vacancy")
 
 
-def unread_count(request: HttpRequest) -> str:
-    """Return the number of unread applications as text: "99+" for more than `COUNTED`, "" for none. One query
-    per request."""
+def unread_count(request: AuthenticatedRequest) -> str:
+    """Return the number of unread applications as text: "99+" for more than MAX_COUNT, "" for none. One
+    query per request."""
     if not hasattr(request, "_unread_applications"):
-        count = unread(request.user).order_by()[: COUNTED + 1].count()
-        request._unread_applications = f"{COUNTED}+" if count > COUNTED else str(count or "")  # type: ignore[attr-defined]
+        count = unread(request.user).order_by()[: MAX_COUNT + 1].count()
+        request._unread_applications = f"{MAX_COUNT}+" if count > MAX_COUNT else str(count or "")  # type: ignore[attr-defined]
     return request._unread_applications  # type: ignore[attr-defined]
 
 
-def application_trend(user: Any) -> dict[str, Any] | None:
+def application_trend(user: User) -> dict[str, object] | None:
     """Return the trend of the last 90 recorded days."""
     last = last_recorded(DailyApplications)
     if last is None:
@@ -41,7 +42,7 @@ def application_trend(user: Any) -> dict[str, Any] | None:
     return weekly(_("Applications in 90 days"), by_day(own, Days.until(last, TREND), "received")["received"])
 
 
-def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+def dashboard(request: AuthenticatedRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add the new applications to the start page of the vacancies."""
     context = vacancies_dashboard(request, context)
     context["reports_url"] = reverse("admin:vacancies_vacancy_reports")

@@ -1,10 +1,11 @@
 """The interviews and tasks of all applications, as a calendar: day by day, the next ones first."""
 
-from typing import Any
+from collections.abc import Mapping
 
 from django.contrib import admin
-from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.contrib.admin import ModelAdmin
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import Model, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -13,27 +14,30 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext, pgettext_lazy
 from unfold.decorators import display
 
-from applications.admin.brand_access import BrandScopedAdmin
+from applications.admin.brand_access import BrandScopedNoAddAdmin
 from applications.models import HistoryEntry
-from jobsite.formats import format_date
+from jobsite.text.formats import format_date
+from jobsite.types import AuthenticatedRequest, StrOrPromise
 
 
 class WhenFilter(admin.SimpleListFilter):
     title = _("when")
     parameter_name = "when"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(
+        self, request: AuthenticatedRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [
             ("past", pgettext("steps", "Past")),
             ("all", pgettext("steps", "All")),
         ]
 
-    def choices(self, changelist: Any) -> Any:
+    def choices(self, changelist: ChangeList) -> list[Mapping[str, object]]:
         """Show the coming ones by default."""
         first, *others = super().choices(changelist)
         return [{**first, "display": pgettext("steps", "Coming")}, *others]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
         today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
         match self.value():
             case "all":
@@ -44,7 +48,7 @@ class WhenFilter(admin.SimpleListFilter):
 
 
 @admin.register(HistoryEntry)
-class StepAdmin(BrandScopedAdmin):
+class StepAdmin(BrandScopedNoAddAdmin):
     vacancy = "application__vacancy"
     list_display = ("day", "time", "name", "applicant", "to", "result", "is_visible")
     list_display_links = None
@@ -66,13 +70,13 @@ class StepAdmin(BrandScopedAdmin):
     @display(description=_("Applicant"))
     def applicant(self, step: HistoryEntry) -> str:
         url = reverse("admin:applications_application_change", args=[step.application_id])
-        return format_html('<a class="text-link" href="{}">{}</a>', url, step.application.shown_name)
+        return format_html('<a class="text-link" href="{}">{}</a>', url, step.application.display_name)
 
     @display(description=_("Vacancy"))
     def to(self, step: HistoryEntry) -> str:
         return step.application.vacancy.title
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
         """Interviews and tasks are edited on the page of the application."""
         return False
 

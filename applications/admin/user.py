@@ -1,13 +1,16 @@
 """The admin of users: their roles, brands and last sign-in."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin import ModelAdmin
 from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth.models import Group, User
 from django.db.models import Prefetch, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.forms import BaseFormSet, ModelForm
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.utils import translation
@@ -18,15 +21,17 @@ from unfold.decorators import action, display
 
 from applications.admin.invitations import InvitationsAdmin
 from applications.admin.user_forms import UserForm, is_colleague
-from jobsite.admin import roles
-from jobsite.admin.base import action_parameters, as_id, person
+from jobsite.accounts import roles
+from jobsite.admin.base import action_parameters, as_id
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
-from jobsite.formats import format_datetime
 from jobsite.languages import site_language
+from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
+from jobsite.types import AuthenticatedRequest, StrOrPromise
 from vacancies.admin.brand_access import brands_of, colleagues_of, manageable_by
 from vacancies.admin.list_filters import BrandFilter
 
-NAMED = 100  # accounts that a confirmation lists
+MAX_NAMES = 100  # accounts that a confirmation lists
 
 
 class KindFilter(admin.SimpleListFilter):
@@ -36,15 +41,17 @@ class KindFilter(admin.SimpleListFilter):
     parameter_name = "kind"
     APPLICANTS, ALL = "applicants", "all"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(
+        self, request: AuthenticatedRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [(self.APPLICANTS, _("Applicants and others")), (self.ALL, _("All"))]
 
-    def choices(self, changelist: Any) -> Iterator[Any]:
+    def choices(self, changelist: ChangeList) -> Iterator[Mapping[str, object]]:
         first, *others = super().choices(changelist)
         yield {**first, "display": _("Colleagues")}
         yield from others
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
         if self.value() == self.ALL:
             return queryset
         return queryset.filter(is_staff=self.value() != self.APPLICANTS)
@@ -54,10 +61,12 @@ class RoleFilter(DropdownFilter):
     title = _("role")
     parameter_name = "role"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(
+        self, request: AuthenticatedRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [(str(group.pk), roles.label(group)) for group in Group.objects.order_by("name")]
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
         pk = as_id(self.value())
         return queryset if pk is None else queryset.filter(groups=pk)
 
@@ -65,7 +74,7 @@ class RoleFilter(DropdownFilter):
 class MemberFilter(BrandFilter):
     parameter_name = "brand"
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
         pk = as_id(self.value())
         return queryset if pk is None else queryset.filter(brands=pk)
 
@@ -82,7 +91,7 @@ class UserAdmin(InvitationsAdmin):
 
     # --- who sees and changes whom ---
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+    def get_queryset(self, request: AuthenticatedRequest) -> QuerySet[User]:
         """Users of some brands see the members of these. Exclude accounts that they may not change from bulk
         actions, which do not check permissions per row."""
         rows = super().get_queryset(request).filter(pk__in=colleagues_of(request.user).values("pk"))
@@ -91,26 +100,28 @@ class UserAdmin(InvitationsAdmin):
         own = Prefetch("brands", brands_of(request.user))
         return rows.prefetch_related(own, Prefetch("groups", Group.objects.order_by("name")))
 
-    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+    def has_change_permission(self, request: AuthenticatedRequest, obj: User | None = None) -> bool:
         return super().has_change_permission(request, obj) and _may_manage(request, obj)
 
-    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+    def has_delete_permission(self, request: AuthenticatedRequest, obj: User | None = None) -> bool:
         return super().has_delete_permission(request, obj) and _may_manage(request, obj)
 
-    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
+    def history_view(
+        self, request: AuthenticatedRequest, object_id: str, extra_context: dict[str, object] | None = None
+    ) -> HttpResponse:
         """Check access: Django's view does not use `get_queryset`."""
         get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
         return super().history_view(request, object_id, extra_context)
 
     # --- the form ---
 
-    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
+    def get_fieldsets(self, request: AuthenticatedRequest, obj: User | None = None) -> Any:
         if obj is None:
             return self.add_fieldsets
         may = self.has_change_permission(request, obj)
         names = ("first_name", "last_name") if may else ("who",)
         access = ("groups", "brands") if may else ("role_names", "brand_names")
-        parts: list[Any] = [
+        parts: list[tuple[StrOrPromise | None, dict[str, object]]] = [
             (None, {"fields": (*names, "email", "username", "is_active")}),
             (_("Roles and brands"), {"fields": access}),
             (_("Sign-in"), {"fields": ("last_sign_in", "joined")}),
@@ -120,22 +131,24 @@ class UserAdmin(InvitationsAdmin):
             parts.append((_("Advanced"), {"fields": advanced, "classes": ("collapse",)}))
         return parts
 
-    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
+    def get_readonly_fields(self, request: AuthenticatedRequest, obj: User | None = None) -> Any:
         """Whoever changes an address can then reset the password and act as that colleague."""
         own = super().get_readonly_fields(request, obj)
         return own if obj is None or request.user.is_superuser else (*own, "email", "username")
 
-    def get_form(self, request: HttpRequest, obj: User | None = None, **kwargs: Any) -> Any:
+    def get_form(self, request: AuthenticatedRequest, obj: User | None = None, **kwargs: Any) -> Any:
         form: Any = super().get_form(request, obj, **kwargs)
         form.request = request
         return form
 
-    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+    def save_model(self, request: AuthenticatedRequest, obj: User, form: ModelForm, change: bool) -> None:
         if change:
             obj.is_staff = is_colleague(obj, form.cleaned_data)
         super().save_model(request, obj, form, change)
 
-    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+    def save_related(
+        self, request: AuthenticatedRequest, form: ModelForm, formsets: Iterable[BaseFormSet], change: bool
+    ) -> None:
         super().save_related(request, form, formsets, change)
         if "brands" in form.changed_data:
             form.instance.brands.set(form.cleaned_data["brands"])
@@ -152,7 +165,7 @@ class UserAdmin(InvitationsAdmin):
         return ", ".join([*names, *map(roles.label, user.groups.all())]) or "-"
 
     @display(description=_("Brands"))
-    def brand_names(self, user: Any) -> str:
+    def brand_names(self, user: User) -> str:
         return ", ".join(str(brand) for brand in user.brands.all()) or "-"
 
     @display(description=_("Last sign-in"), ordering="last_login")
@@ -166,12 +179,12 @@ class UserAdmin(InvitationsAdmin):
     # --- actions ---
 
     @action(description=_("Deactivate"), permissions=["change"])
-    def deactivate(self, request: HttpRequest, queryset: QuerySet[User]) -> HttpResponse | None:
+    def deactivate(self, request: AuthenticatedRequest, queryset: QuerySet[User]) -> HttpResponse | None:
         chosen = queryset.filter(is_active=True).exclude(pk=request.user.pk or 0)
         if is_confirmed(request):
             self._set_active(request, chosen, False)
             return None
-        names = [person(user) for user in chosen[:NAMED]]
+        names = [person(user) for user in chosen[:MAX_NAMES]]
         count = chosen.count()
         context = self.admin_site.each_context(request) | {
             "opts": self.opts,
@@ -185,7 +198,7 @@ class UserAdmin(InvitationsAdmin):
         return TemplateResponse(request, "admin/auth/user/deactivate.html", context)
 
     @action(description=_("Activate"), permissions=["change"])
-    def activate(self, request: HttpRequest, queryset: QuerySet[User]) -> HttpResponse | None:
+    def activate(self, request: AuthenticatedRequest, queryset: QuerySet[User]) -> HttpResponse | None:
         chosen = queryset.filter(is_active=False)
         if is_confirmed(request):
             self._set_active(request, chosen, True)
@@ -197,7 +210,7 @@ class UserAdmin(InvitationsAdmin):
             sections=[Section(gettext("Users"), listed)] if listed else [],
         )  # fmt: skip
 
-    def _set_active(self, request: HttpRequest, users: QuerySet[User], is_active: bool) -> None:
+    def _set_active(self, request: AuthenticatedRequest, users: QuerySet[User], is_active: bool) -> None:
         changed = User.objects.filter(pk__in=list(users.order_by().values_list("pk", flat=True)))
         count = changed.update(is_active=is_active)
         with translation.override(site_language()):  # stored, and read by all users
@@ -211,5 +224,5 @@ class UserAdmin(InvitationsAdmin):
         self.message_user(request, text % {"count": count}, messages.SUCCESS if count else messages.WARNING)
 
 
-def _may_manage(request: HttpRequest, user: User | None) -> bool:
+def _may_manage(request: AuthenticatedRequest, user: User | None) -> bool:
     return user is None or manageable_by(request.user).filter(pk=user.pk).exists()

@@ -1,10 +1,13 @@
 """The forms of the pages of users: an invitation, and the roles and brands of an account."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
 from django.contrib.auth.models import Group, Permission, User
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import QueryDict
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 from unfold.forms import UserChangeForm
@@ -17,16 +20,17 @@ from unfold.widgets import (
 )
 
 from applications.operations.applicants import USERNAME_MAX
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from jobsite.languages import LANGUAGES, site_language
+from jobsite.types import AuthenticatedRequest
 from vacancies.admin.brand_access import brands_of, colleagues_of
 from vacancies.models import Brand
 from vacancies.querysets import EVERY_BRAND
 
 
 class RoleField(forms.ModelChoiceField):
-    def label_from_instance(self, obj: Any) -> str:
-        return roles.described(obj)
+    def label_from_instance(self, obj: Group) -> str:
+        return roles.summary_of(obj)
 
 
 class RolesField(forms.ModelMultipleChoiceField):
@@ -66,7 +70,7 @@ class InviteForm(forms.Form):
         widget=UnfoldAdminSelectWidget,
     )
 
-    def __init__(self, request: Any, data: Any = None) -> None:
+    def __init__(self, request: AuthenticatedRequest, data: QueryDict | None = None) -> None:
         super().__init__(data, initial={"language": get_language() or site_language()})
         self.user = request.user
         own = list(choose_from(self, "role", self.user))
@@ -82,7 +86,7 @@ class InviteForm(forms.Form):
         return email
 
     def clean(self) -> dict[str, Any]:
-        data: dict[str, Any] = super().clean() or {}
+        data = super().clean() or {}
         if "role" in data and "brands" in data:
             check_brands(self, [data["role"]], data["brands"])
         return data
@@ -91,7 +95,7 @@ class InviteForm(forms.Form):
 class UserForm(UserChangeForm):
     """An account with roles and brands. The page sets `request`."""
 
-    request: Any
+    request: AuthenticatedRequest
     groups = RolesField(
         Group.objects.none(),
         label=_("Roles"),
@@ -116,13 +120,13 @@ class UserForm(UserChangeForm):
 
     def clean(self) -> dict[str, Any]:
         super().clean()
-        data: dict[str, Any] = self.cleaned_data
+        data = self.cleaned_data
         if "groups" in data and "brands" in data:
             check_brands(self, data["groups"], data["brands"])
         return data
 
 
-def choose_from(form: Any, role: str, user: Any) -> Any:
+def choose_from(form: Any, role: str, user: User) -> QuerySet[Brand]:
     """Let `form` offer the roles and brands that `user` may give. Return the brands."""
     own = brands_of(user)
     form.fields[role].queryset = roles.grantable_by(user)
@@ -130,7 +134,7 @@ def choose_from(form: Any, role: str, user: Any) -> Any:
     return own
 
 
-def check_brands(form: Any, groups: Any, brands: Any) -> None:
+def check_brands(form: InviteForm | UserForm, groups: Iterable[Group], brands: Iterable[Brand]) -> None:
     """Add an error if there is no brand, but one of the `groups` is useless without one, or the user of the
     form would not see the account any more."""
     held = Permission.objects.filter(group__in=[group.pk for group in groups])
@@ -140,7 +144,7 @@ def check_brands(form: Any, groups: Any, brands: Any) -> None:
         form.add_error("brands", _("Choose at least one brand."))
 
 
-def is_colleague(user: User, data: dict[str, Any]) -> bool:
+def is_colleague(user: User, data: dict[str, object]) -> bool:
     """Return whether `user` may open the admin, after the form with `data`: with a role, or as before with
     permissions of their own. Superusers can choose."""
     if data.get("groups") or user.is_superuser:

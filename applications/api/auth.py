@@ -20,6 +20,7 @@ from jobsite.api import caching
 from jobsite.api.authentication import BearerAuthentication
 from jobsite.api.openapi import example, titled
 from jobsite.api.throttling import RateLimit
+from jobsite.types import JsonObject
 
 if "allauth" in settings.INSTALLED_APPS:
     from jobsite.accounts import sign_in
@@ -35,7 +36,7 @@ class CredentialsSerializer(serializers.Serializer):
 class ShallowJSONParser(JSONParser):
     """JSON. A body that nests too deeply for Python is a 400, not a 500."""
 
-    def parse(self, *args: Any, **kwargs: Any) -> Any:
+    def parse(self, *args: Any, **kwargs: Any) -> JsonObject:
         try:
             return super().parse(*args, **kwargs)
         except RecursionError:
@@ -128,10 +129,12 @@ class TokenViewSet(ViewSet):
         request.auth.delete()
         return Response(status=204)
 
-    def options(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def options(self, request: Request, *args: object, **kwargs: object) -> Response:
         return Response(status=204, headers={"Allow": ", ".join(self.allowed_methods)})
 
-    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+    def finalize_response(
+        self, request: Request, response: Response, *args: object, **kwargs: object
+    ) -> Response:
         response = super().finalize_response(request, response, *args, **kwargs)
         caching.private(response)
         return response

@@ -1,10 +1,9 @@
 """OpenAPI schemas of the keys of an application and of a token."""
 
-from typing import Any
-
 from drf_spectacular.utils import OpenApiParameter
 
 from jobsite.api.openapi import DATETIME_PATTERN, Schema, field, reference
+from jobsite.types import JsonObject
 from vacancies.api.schema import VACANCY
 from vacancies.api.v1 import VacancySerializer
 
@@ -57,8 +56,10 @@ TOKEN = {
     "expires_at": field("string", f"End of its validity. {_ZONE}", "2026-12-12 10:00:00", **_DATETIME),
 }
 
+Responses = dict[int, JsonObject]  # of an operation, by status
 
-def complete(fields: dict[str, Any]) -> Schema:
+
+def complete(fields: JsonObject) -> Schema:
     """An object with all of `fields`."""
     return {"type": "object", "required": list(fields), "properties": fields}
 
@@ -79,18 +80,16 @@ BAD_BODY = complete(  # a Problem whose errors are about values of a body
 BAD_BODY["properties"]["errors"] = {"type": "array", "items": complete(_MEMBER)}
 
 
-def responses(*others: dict[int, Any], errors: dict[int, str]) -> dict[str, Any]:
+def responses(*others: Responses, errors: dict[int, str]) -> JsonObject:
     """The responses of an operation: `others`, the shared ones of `errors`, and those of every operation."""
     shared = {405: "MethodNotAllowed", 406: "NotAcceptable", 500: "ServerError"} | errors
-    found: dict[int, Any] = {
-        status: {"$ref": f"#/components/responses/{name}"} for status, name in shared.items()
-    }
+    found: Responses = {status: {"$ref": f"#/components/responses/{name}"} for status, name in shared.items()}
     for other in others:
         found |= other
     return {str(status): found[status] for status in sorted(found)}
 
 
-def refused(status: int, description: str, body: Any = None) -> dict[int, Any]:
+def refused(status: int, description: str, body: object = None) -> Responses:
     """An error response of its own, a problem document with the schema `body`."""
     content = {"application/problem+json": {"schema": body or reference("Problem")}}
     return {status: {"description": description, "content": content}}

@@ -4,9 +4,9 @@ import re
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone, translation
 from django.utils.translation import gettext, ngettext
@@ -35,10 +35,12 @@ from applications.operations.submitting import (
 from applications.submissions import proof
 from applications.submissions.forms import ServedForm, served_form
 from applications.submissions.validation import document_errors
-from jobsite.api import addresses
+from jobsite.api import client_address
+from jobsite.api.absolute_urls import base_url
 from jobsite.api.permissions import lacks_factor
 from jobsite.api.problems import problem
 from jobsite.api.throttling import RateLimit
+from jobsite.types import JsonObject
 from vacancies.api.v1 import NO_SUCH_VACANCY, find_published
 from vacancies.models import Vacancy
 
@@ -54,7 +56,7 @@ class SubmissionViewSet(ViewSet):
     permission_classes = [AllowAny]
     lookup_value_regex = "[^/]+"
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         if self.action is None:  # before any other error
             self.http_method_not_allowed(request)
         # Django would read the body to look for a CSRF token: it has to be in the header.
@@ -83,7 +85,7 @@ class SubmissionViewSet(ViewSet):
         except BodyError as error:
             return problem(plain, error.status, error.detail)
         except UnknownPartError:
-            return problem(plain, 400, "A part of the body is no file field of the form.")
+            return problem(plain, 400, "A part of the body is not a file field of the form.")
         except KeyInUseError:
             detail = "A request with this Idempotency-Key is being processed."
             return problem(plain, 409, detail, {"Retry-After": "1"})
@@ -102,25 +104,25 @@ class SubmissionViewSet(ViewSet):
         }
         return Response({"data": data}, status=201, headers={"Cache-Control": "no-store"})
 
-    def options(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def options(self, request: Request, *args: object, **kwargs: object) -> Response:
         return Response(status=204, headers={"Allow": ", ".join(self.allowed_methods)})
 
     def _count(self, request: Request, vacancy: Vacancy) -> None:
         """Count an attempt of the client. Raise Throttled if it is one too many."""
         limit = RateLimit(ATTEMPTS)
-        counted = f"{addresses.counted(request._request)}:{vacancy.pk}"
+        counted = f"{client_address.rate_limit_key(request._request)}:{vacancy.pk}"
         if settings.RATE_LIMIT != "off" and not limit.allow(counted):
             self.throttled(request, limit.wait())
 
 
-def _account(request: Request) -> Any:
+def _account(request: Request) -> User | None:
     """Return the account of the credentials, or None. A session may lack a second factor."""
     is_weak = request.auth is None and lacks_factor(request)
     return request.user if request.user.is_authenticated and not is_weak else None
 
 
 def _receive(
-    request: HttpRequest, vacancy: Vacancy, form: ServedForm, *, user: Any, at: datetime
+    request: HttpRequest, vacancy: Vacancy, form: ServedForm, *, user: User | None, at: datetime
 ) -> Application:
     """Store the submission in the body of `request`. Raise BodyError, or the errors of `submit`."""
     key = request.headers.get("Idempotency-Key", "")
@@ -140,7 +142,7 @@ def _receive(
             source=document.get("source", ""),
             key=key,
             at=at,
-            base_url=addresses.own(request),
+            base_url=base_url(request),
             solution=document.get("proof"),
             is_proof_required=proof.is_required(vacancy, at=at),
             form=form,
@@ -149,7 +151,7 @@ def _receive(
 
 def _invalid(request: HttpRequest, error: SubmissionError) -> HttpResponse:
     """Return the problem document of an invalid submission, in the language of the form."""
-    members: dict[str, Any] = {"errors": [asdict(each) for each in error.errors]}
+    members: JsonObject = {"errors": [asdict(each) for each in error.errors]}
     count = len(error.errors)
     with translation.override(error.language):
         text = ngettext("The submission has %(count)d error.", "The submission has %(count)d errors.", count)

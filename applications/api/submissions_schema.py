@@ -1,9 +1,8 @@
 """The OpenAPI operation that takes submissions."""
 
-from typing import Any
-
-from applications.api.schema import complete, refused, responses
+from applications.api.schema import Responses, complete, refused, responses
 from jobsite.api.openapi import DATETIME_PATTERN, Schema, field, titled
+from jobsite.types import JsonObject
 
 _VALUES = {
     "first_name": "Mia",
@@ -87,11 +86,11 @@ _LANGUAGE = {"Content-Language": {"$ref": "#/components/headers/Content-Language
 _WAIT = {"Retry-After": {"$ref": "#/components/headers/Retry-After"}}
 
 
-def _with_headers(response: dict[int, Any], headers: dict[str, Any]) -> dict[int, Any]:
+def _with_headers(response: Responses, headers: JsonObject) -> Responses:
     return {status: described | {"headers": headers} for status, described in response.items()}
 
 
-OPERATION: dict[str, Any] = {
+OPERATION: JsonObject = {
     "operationId": "submitApplication",
     "summary": "Apply for a vacancy",
     "description": "Takes a submission of the vacancy's application form. `/form` has the header `Apply` if "

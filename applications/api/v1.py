@@ -1,9 +1,9 @@
 """Version v1 of the API of a user's own applications (interface 2.7, 2.8, 5)."""
 
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
+from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.functional import cached_property
@@ -11,6 +11,7 @@ from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from applications.api import schema
 from applications.models import Application, HistoryEntry
@@ -21,13 +22,14 @@ from jobsite.api.pagination import Unpaged
 from jobsite.api.serializers import ItemSerializer, PlainItemSerializer
 from jobsite.api.viewsets import ReadOnlyViewSet
 from jobsite.languages import preferred_language
+from jobsite.types import JsonObject
 from vacancies.api.v1 import VacancySerializer
 
 
 class MillisecondsField(serializers.DateTimeField):
     """A datetime with milliseconds, truncated and never rounded (docs/decisions.md #13)."""
 
-    def to_representation(self, value: datetime) -> str:  # type: ignore[override]
+    def to_representation(self, value: datetime) -> str:
         local = timezone.localtime(value)
         return f"{local:%Y-%m-%d %H:%M:%S}.{local.microsecond // 1000:03}"
 
@@ -50,7 +52,7 @@ class HistoryEntrySerializer(ItemSerializer):
 )
 class ApplicationSerializer(PlainItemSerializer):
     """Interface 2.7: the vacancy as in v1, then the application's own keys. Needs
-    `Application.objects.with_shown()`, and `language` and `now` in its context."""
+    `Application.objects.with_visible_status()`, and `language` and `now` in its context."""
 
     status = serializers.SerializerMethodField()
     is_spontaneous = serializers.BooleanField()
@@ -64,21 +66,21 @@ class ApplicationSerializer(PlainItemSerializer):
     def keys(self) -> list[str]:
         return [*VacancySerializer.Meta.fields, *self.fields]
 
-    def get_fields(self) -> dict[str, Any]:
+    def get_fields(self) -> dict[str, serializers.Field]:
         fields = super().get_fields()
         if not settings.APPLICATION_HISTORY:
             del fields["history"]
         return fields
 
     def get_status(self, application: Application) -> str:
-        status = application.shown_status(at=self.context["now"])
+        status = application.visible_status(at=self.context["now"])
         return status.label(self.context["language"]) if status else ""
 
     @cached_property
     def vacancy(self) -> VacancySerializer:
         return VacancySerializer(context=self.context)
 
-    def to_representation(self, instance: Application) -> dict[str, Any]:
+    def to_representation(self, instance: Application) -> JsonObject:
         return {
             **self.vacancy.to_representation(instance.vacancy),
             **super().to_representation(instance),
@@ -113,23 +115,25 @@ class ApplicationViewSet(ReadOnlyViewSet):
     permission_classes = [IsAuthenticated]
     language: str
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         self.language = preferred_language(request.headers.get("Accept-Language", ""))
         super().initial(request, *args, **kwargs)
 
     def get_queryset(self) -> ApplicationQuerySet:
-        return Application.objects.of(self.request.user).newest_first().with_shown()
+        return Application.objects.of(self.request.user).newest_first().with_visible_status()
 
-    def get_serializer_context(self) -> dict[str, Any]:
+    def get_serializer_context(self) -> dict[str, object]:
         return {**super().get_serializer_context(), "language": self.language, "now": self.now}
 
     def is_private(self) -> bool:
         return True
 
-    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        response = super().finalize_response(request, response, *args, **kwargs)
-        caching.private(response)  # errors too: they depend on the user
-        if response.status_code == 200:
-            response["Content-Language"] = self.language
-        patch_vary_headers(response, ["Authorization", "Cookie", "Accept-Language"])
-        return response
+    def finalize_response(
+        self, request: Request, response: Response, *args: object, **kwargs: object
+    ) -> HttpResponse:
+        final = super().finalize_response(request, response, *args, **kwargs)
+        caching.private(final)  # errors too: they depend on the user
+        if final.status_code == 200:
+            final["Content-Language"] = self.language
+        patch_vary_headers(final, ["Authorization", "Cookie", "Accept-Language"])
+        return final

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db import DatabaseError
 from django.utils import timezone
 
@@ -19,14 +18,15 @@ from applications.models import Application, HistoryEntry, Stage, StageChange, S
 from applications.models.application import new_reference
 from applications.querysets import folded_address
 from applications.submissions.idempotency import lock_address
+from jobsite.db.transactions import retry_on_conflict
 from jobsite.languages import LANGUAGES, site_language
-from jobsite.unique_names import numbered_name, retry_on_conflict
+from jobsite.text.names import numbered_name
+from jobsite.types import JsonObject
 from vacancies.exchange.fields import Remark, faults
 from vacancies.exchange.json_files import InvalidLine, repeated_key
 from vacancies.exchange.reports import Report as BaseReport
 from vacancies.models import Vacancy
 
-User = get_user_model()
 CHANGES = {
     "line_breaks": "replaced line breaks by spaces",
     "control_characters": "removed invisible characters",
@@ -57,7 +57,7 @@ class Importer:
         self.is_dry_run = is_dry_run
         self._noted: set[str] = set()
 
-    def import_rows(self, rows: Iterable[Any], *, source: Path, zone: tzinfo | None = None) -> None:
+    def import_rows(self, rows: Iterable[JsonObject], *, source: Path, zone: tzinfo | None = None) -> None:
         """Import `rows` of the file `source`. `zone` is the time zone of its times, the site's if None."""
         self.folder = source.parent
         for number, row in enumerate(rows, 1):
@@ -65,7 +65,7 @@ class Importer:
             with self.report.batch():
                 self._import_row(name, row, zone)
 
-    def _import_row(self, name: str, row: Any, zone: tzinfo | None) -> None:
+    def _import_row(self, name: str, row: JsonObject, zone: tzinfo | None) -> None:
         if isinstance(row, InvalidLine):
             self._refuse(name, Remark("", "json", row.reason))
             return
@@ -92,7 +92,7 @@ class Importer:
         except (DatabaseError, UnicodeError) as error:
             self._refuse(name, Remark("", "database", str(error).splitlines()[0]))
 
-    def _import(self, name: str, row: dict[str, Any]) -> None:
+    def _import(self, name: str, row: JsonObject) -> None:
         vacancy = Vacancy.objects.filter(pk=row["vacancy_id"]).only("pk").first()
         if vacancy is None:
             text = f"vacancy {row['vacancy_id']} does not exist here; import the vacancies first."
@@ -116,7 +116,7 @@ class Importer:
             if row.get("submission"):
                 values.setdefault("reference", new_reference())
             at = row.get("created_at", self.now)
-            application = operations.receive(user=user, vacancy=vacancy, at=at, **_folded(values))
+            application = operations.create_application(user=user, vacancy=vacancy, at=at, **_folded(values))
         changed = self._change(application, row, stage, is_new=is_new)
         self.report.users += is_new_user
         if is_new:
@@ -127,7 +127,7 @@ class Importer:
         else:
             self.report.unchanged += 1
 
-    def _known(self, user: Any, vacancy: Vacancy, row: dict[str, Any]) -> Application | None:
+    def _known(self, user: User | None, vacancy: Vacancy, row: JsonObject) -> Application | None:
         """Return the stored application of the row: that of the account, or of the address if there is none.
         An applicant may have linked the latter to an account since."""
         if user:
@@ -141,7 +141,7 @@ class Importer:
         return known.newest_first().first()
 
     def _change(
-        self, application: Application, row: dict[str, Any], stage: Stage | None, *, is_new: bool
+        self, application: Application, row: JsonObject, stage: Stage | None, *, is_new: bool
     ) -> bool:
         values = {column: row[column] for column in COLUMNS if column in row}
         changed = any(getattr(application, column) != value for column, value in values.items())
@@ -172,7 +172,7 @@ class Importer:
             )
         return changed
 
-    def _steps(self, application: Application, steps: list[dict[str, Any]]) -> bool:
+    def _steps(self, application: Application, steps: list[JsonObject]) -> bool:
         """Replace the imported steps of `application` by `steps`. Steps that were created here are kept."""
         keys = ("name", "result", "planned_at", "is_visible", "created_at", "updated_at")
         wanted = [self._step(step, application) for step in steps]
@@ -185,7 +185,7 @@ class Importer:
         HistoryEntry.objects.bulk_create(wanted)
         return True
 
-    def _step(self, step: dict[str, Any], application: Application) -> HistoryEntry:
+    def _step(self, step: JsonObject, application: Application) -> HistoryEntry:
         created_at: datetime = step.get("created_at", application.created_at)
         return HistoryEntry(
             application=application,
@@ -198,7 +198,7 @@ class Importer:
             updated_at=step.get("updated_at", created_at),
         )
 
-    def _user(self, person: dict[str, Any]) -> tuple[Any, bool]:
+    def _user(self, person: JsonObject) -> tuple[User, bool]:
         """Return the account of that name, and whether it was created. An existing account is not changed.
 
         It is locked: otherwise two imports could each create the same application.
@@ -209,7 +209,7 @@ class Importer:
             return user, False
         return User.objects.create_user(person["username"], person["email"], person.get("password")), True
 
-    def _stage(self, name: str, row: dict[str, Any]) -> Stage | None:
+    def _stage(self, name: str, row: JsonObject) -> Stage | None:
         if row.get("stage"):
             return Stage.objects.filter(name=row["stage"]).first()
         text = row.get("status", "").strip()
@@ -239,6 +239,6 @@ class Importer:
         self.report.refuse(name, *remarks)
 
 
-def _folded(values: dict[str, Any]) -> dict[str, Any]:
+def _folded(values: JsonObject) -> JsonObject:
     """Return columns of an application, with the address for comparison."""
     return values | {"email_folded": folded_address(values["email"])} if "email" in values else values

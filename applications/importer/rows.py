@@ -3,13 +3,13 @@
 
 import base64
 import binascii
-from typing import Any
 
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from rest_framework import serializers
 
 from applications.submissions.files import FILE_BYTES_MAX
 from jobsite.languages import LANGUAGES
+from jobsite.types import JsonObject
 from vacancies.exchange.fields import ID_MAX, DateTimeField, FlagField, LineField, TextField
 
 NAME_MAX = 64  # characters of the name of a form field
@@ -67,7 +67,7 @@ class _Base64(serializers.Field):
         "size": "The file is larger than 10 MB.",
     }
 
-    def to_internal_value(self, data: Any) -> bytes:
+    def to_internal_value(self, data: str) -> bytes:
         if isinstance(data, str) and len(data) > FILE_BYTES_MAX * 4 // 3 + 4:
             self.fail("size")
         try:
@@ -84,7 +84,7 @@ class _File(serializers.Serializer):
     content = _Base64(required=False)
     path = serializers.CharField(max_length=4096, required=False, trim_whitespace=False)
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: JsonObject) -> JsonObject:
         if ("content" in attrs) == ("path" in attrs):
             raise serializers.ValidationError("Must have either content or path.", code="file")
         return attrs
@@ -98,7 +98,7 @@ class _Submission(serializers.Serializer):
     consent_version = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
     consented_at = DateTimeField()
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: JsonObject) -> JsonObject:
         """Name the fields that have no name, and refuse names that occur twice."""
         for kind in ("answers", "files"):
             for number, each in enumerate(attrs.get(kind, ()), 1):
@@ -150,13 +150,13 @@ class Row(serializers.Serializer):
     emails = _Email(many=True, required=False)
     notes = _Note(many=True, required=False)
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: JsonObject) -> JsonObject:
         if not attrs.get("user") and not attrs.get("email"):
             raise serializers.ValidationError("Must have a user or an email.", code="applicant")
         return attrs
 
 
-def of_export(document: Any) -> list[Any] | None:
+def of_export(document: object) -> list[JsonObject] | None:
     """Return the rows of a file that export_applicant wrote; None if `document` is none. Internal stages are
     not in it: an application gets the status that the applicant saw."""
     if not isinstance(document, dict) or not isinstance(document.get("applications"), list):
@@ -166,7 +166,7 @@ def of_export(document: Any) -> list[Any] | None:
     return [_of_export(each, person) if isinstance(each, dict) else each for each in document["applications"]]
 
 
-def _of_export(application: dict[str, Any], person: dict[str, Any] | None) -> dict[str, Any]:
+def _of_export(application: JsonObject, person: JsonObject | None) -> JsonObject:
     row = {name: value for name, value in application.items() if name in Row().fields}
     vacancy, statuses = application.get("vacancy"), application.get("statuses")
     if isinstance(vacancy, dict):

@@ -5,7 +5,6 @@ import json
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from django.core.files.base import ContentFile, File
 from django.db import transaction
@@ -13,6 +12,7 @@ from django.db import transaction
 from applications.models import Application, FormSnapshot, Message, Note, Submission
 from applications.submissions import idempotency
 from applications.submissions.files import FILE_BYTES_MAX, FileError, check, sha256_of, store
+from jobsite.types import JsonObject
 
 
 class RefusedError(Exception):
@@ -23,7 +23,7 @@ class RefusedError(Exception):
         self.field = field
 
 
-def add_submission(application: Application, data: dict[str, Any], *, folder: Path, is_dry_run: bool) -> bool:
+def add_submission(application: Application, data: JsonObject, *, folder: Path, is_dry_run: bool) -> bool:
     """Add the submission `data` to `application`, unless it has one. Return whether it was added. Paths of
     files are relative to `folder`. Raise RefusedError."""
     if Submission.objects.filter(application=application).exists():
@@ -33,7 +33,7 @@ def add_submission(application: Application, data: dict[str, Any], *, folder: Pa
         for number, each in enumerate(data.get("files", ()))
     }
     numbers = {name: number for number, name in enumerate(files)}
-    values: dict[str, Any] = {each["field"]: "\n".join(each["values"]) for each in data.get("answers", ())}
+    values: JsonObject = {each["field"]: "\n".join(each["values"]) for each in data.get("answers", ())}
     values |= {name: file.name for name, file in files.items()}
     hashes = sha256_of(files)
     submission = Submission(
@@ -60,7 +60,7 @@ def add_submission(application: Application, data: dict[str, Any], *, folder: Pa
     return True
 
 
-def _file(each: dict[str, Any], place: str, folder: Path) -> File:
+def _file(each: JsonObject, place: str, folder: Path) -> File:
     """Return the file of a row. Raise RefusedError."""
     if "content" in each:
         return ContentFile(each["content"], each["name"])
@@ -76,7 +76,7 @@ def _file(each: dict[str, Any], place: str, folder: Path) -> File:
         raise RefusedError(place, f"The file cannot be read: {reason}.") from error
 
 
-def _snapshot(data: dict[str, Any], files: dict[str, File]) -> FormSnapshot:
+def _snapshot(data: JsonObject, files: dict[str, File]) -> FormSnapshot:
     """Return a form that has a field for each answer and file."""
     fields = [_field(each["field"], each["label"], "textarea") for each in data.get("answers", ())]
     known = {each["name"] for each in fields}
@@ -89,11 +89,11 @@ def _snapshot(data: dict[str, Any], files: dict[str, File]) -> FormSnapshot:
     return FormSnapshot.objects.get_or_create(digest=digest, defaults={"sections": sections})[0]
 
 
-def _field(name: str, label: str, kind: str) -> dict[str, Any]:
+def _field(name: str, label: str, kind: str) -> JsonObject:
     return {"name": name, "type": kind, "label": label, "required": False, "css": "col-12"}
 
 
-def add_emails(application: Application, emails: list[dict[str, Any]]) -> bool:
+def add_emails(application: Application, emails: list[JsonObject]) -> bool:
     """Add the emails that `application` does not have. Return whether there were any. One that was not sent
     is recorded as failed: it is not sent from here."""
     known = set(application.messages.values_list("to", "subject", "queued_at"))
@@ -117,7 +117,7 @@ def add_emails(application: Application, emails: list[dict[str, Any]]) -> bool:
     return bool(missing)
 
 
-def add_notes(application: Application, notes: list[dict[str, Any]]) -> bool:
+def add_notes(application: Application, notes: list[JsonObject]) -> bool:
     """Add the notes that `application` does not have. Return whether there were any."""
     known: set[tuple[str, datetime]] = set(application.notes.values_list("text", "created_at"))
     missing = [

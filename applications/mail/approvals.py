@@ -1,12 +1,12 @@
-"""Emails about requests for approval, as work of the dispatcher: to the approvers when one is submitted, and
+"""Emails about requests for approval, a job of the dispatcher: to the approvers when one is submitted, and
 to its author when it is decided. The rows of requests are the queue (`Approval.emailed`)."""
 
 from datetime import datetime
-from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -15,7 +15,7 @@ from applications.mail.links import absolute, settings_lines
 from applications.mail.outbox import queue
 from applications.mail.preferences import language_of, may_receive, recipients_of
 from applications.models import Message
-from jobsite.admin.base import person
+from jobsite.text.names import person
 from vacancies.approval import why_not_decide
 from vacancies.models import APPROVE, Approval, Vacancy
 
@@ -24,7 +24,7 @@ Outcome, Emailed = Approval.Outcome, Approval.Emailed
 
 
 class ApprovalEmails:
-    """The emails about requests. Implements `jobsite.dispatch.Work`."""
+    """The emails about requests. Implements `jobsite.dispatch.Job`."""
 
     def __init__(self, base_url: str = "") -> None:
         self.base_url = base_url
@@ -34,7 +34,7 @@ class ApprovalEmails:
         pk = _due().order_by("pk").values_list("pk", flat=True).first()
         return (pk, at) if pk else None
 
-    def do(self, item: tuple[int, datetime]) -> str:
+    def run(self, item: tuple[int, datetime]) -> str:
         """Queue the emails about a request and store that, in one transaction. Return the outcome."""
         pk, at = item
         with transaction.atomic():
@@ -48,7 +48,7 @@ class ApprovalEmails:
         return "approval queued" if queued else "approval nothing"
 
 
-def _due() -> Any:
+def _due() -> QuerySet[Approval]:
     decided = Q(emailed=Emailed.SUBMITTED) & ~Q(outcome=Outcome.WAITING)
     return Approval.objects.filter(Q(emailed=Emailed.NOTHING) | decided)
 
@@ -72,7 +72,7 @@ def _queue_decision(approval: Approval, base_url: str, at: datetime) -> list[Mes
     vacancy = Vacancy.objects.filter(pk=approval.vacancy_id).first()
     if vacancy is None or approval.outcome not in (Outcome.APPROVED, Outcome.SENT_BACK):
         return []
-    users = recipients_of(Message.Kind.DECISION).filter(pk=approval.submitted_by_id)
+    users = recipients_of(Message.Kind.DECISION).filter(pk__in=[approval.submitted_by_id])
     return [
         _queue(user, Message.Kind.DECISION, approval, vacancy, base_url, at)
         for user in users
@@ -80,14 +80,14 @@ def _queue_decision(approval: Approval, base_url: str, at: datetime) -> list[Mes
     ]
 
 
-def _may_see(user: Any, vacancy: Vacancy) -> bool:
+def _may_see(user: User, vacancy: Vacancy) -> bool:
     rights = ("vacancies.view_vacancy", "vacancies.change_vacancy")
     is_own = Vacancy.objects.workable_by(user).filter(pk=vacancy.pk).exists()
     return is_own and any(map(user.has_perm, rights))
 
 
 def _queue(
-    user: Any, kind: Message.Kind, approval: Approval, vacancy: Vacancy, base_url: str, at: datetime
+    user: User, kind: Message.Kind, approval: Approval, vacancy: Vacancy, base_url: str, at: datetime
 ) -> Message:
     """Queue an email about `approval` to `user`, with the note and a link."""
     is_request = kind == Message.Kind.APPROVAL

@@ -1,8 +1,9 @@
-"""Emails about vacancies that close soon, as work of the dispatcher."""
+"""Emails about vacancies that close soon, a job of the dispatcher."""
 
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
@@ -10,7 +11,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from applications.mail.daily import DailyWork
+from applications.mail.daily import DailyJob
 from applications.mail.links import absolute, settings_lines
 from applications.mail.outbox import queue
 from applications.mail.preferences import language_of, may_receive, recipients_of
@@ -18,11 +19,11 @@ from applications.models import ClosingNotice, Message
 from vacancies.admin.base import closing_date_of
 from vacancies.models import Vacancy, VacancyRecruiter, Version
 
-SOON = timedelta(days=7)
+NOTICE_PERIOD = timedelta(days=7)
 LINES_MAX = 50  # vacancies that are listed
 
 
-class ClosingEmails(DailyWork):
+class ClosingEmails(DailyJob):
     """One email a day to each user who has vacancies that close soon."""
 
     name = "closing"
@@ -31,11 +32,11 @@ class ClosingEmails(DailyWork):
         users = recipients_of(Message.Kind.CLOSING).order_by("-pk")
         return [user.pk for user in users if may_receive(user, Message.Kind.CLOSING)]
 
-    def queue(self, user: Any, *, at: datetime) -> Message | None:
+    def queue(self, user: User, *, at: datetime) -> Message | None:
         return queue_closing(user, at=at, base_url=self.base_url)
 
 
-def closing_for(user: Any, *, at: datetime) -> Any:
+def closing_for(user: User, *, at: datetime) -> Any:
     """Return the vacancies that close soon and concern `user`, who was not told yet.
 
     A vacancy concerns whoever changed it in the admin, and its recruiters by their e-mail address. If nobody
@@ -54,11 +55,11 @@ def closing_for(user: Any, *, at: datetime) -> Any:
     told = ClosingNotice.objects.filter(
         user=user, vacancy=OuterRef("pk"), publish_until=OuterRef("publish_until")
     )
-    closing = Vacancy.objects.workable_by(user).published(at=at).filter(publish_until__lte=at + SOON)
+    closing = Vacancy.objects.workable_by(user).published(at=at).filter(publish_until__lte=at + NOTICE_PERIOD)
     return closing.filter(concerned).exclude(Exists(told)).order_by("publish_until", "pk")
 
 
-def queue_closing(user: Any, *, at: datetime, base_url: str = "") -> Message | None:
+def queue_closing(user: User, *, at: datetime, base_url: str = "") -> Message | None:
     """Queue an email about the vacancies of `closing_for`, and store that `user` was told, in one
     transaction. Return None if there are none."""
     with transaction.atomic():

@@ -1,9 +1,9 @@
-"""Emails that a colleague gets once a day, as work of the dispatcher."""
+"""Emails that a colleague gets once a day, a job of the dispatcher."""
 
 from datetime import date, datetime, time
-from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from applications.models import Message
@@ -17,8 +17,8 @@ def morning(at: datetime) -> datetime:
     return local.replace(hour=SENT_FROM.hour, minute=0, second=0, microsecond=0)
 
 
-class DailyWork:
-    """The emails of a day, one user at a time. Implements `jobsite.dispatch.Work`."""
+class DailyJob:
+    """The emails of a day, one user at a time. Implements `jobsite.dispatch.Job`."""
 
     name = ""
 
@@ -31,7 +31,7 @@ class DailyWork:
         """Return the ids of the users who may get an email on the day of `at`."""
         raise NotImplementedError
 
-    def queue(self, user: Any, *, at: datetime) -> Message | None:
+    def queue(self, user: User, *, at: datetime) -> Message | None:
         """Queue the email of `user`. Return None if there is nothing to tell."""
         raise NotImplementedError
 
@@ -45,7 +45,7 @@ class DailyWork:
             self._day = day
         return (self._waiting[-1], at) if self._waiting else None
 
-    def do(self, item: tuple[int, datetime]) -> str:
+    def run(self, item: tuple[int, datetime]) -> str:
         """Queue the email of a user, unless there is nothing to tell. Return the outcome."""
         pk, at = item
         user = get_user_model().objects.filter(pk=pk, is_active=True).first()

@@ -1,4 +1,4 @@
-"""The delivery of queued emails, as work of the dispatcher (jobsite/dispatch.py).
+"""The delivery of queued emails, a job of the dispatcher (jobsite/dispatch.py).
 
     queued -> sending -> sent
                       -> failed      refused for good, unknown, or LAST_AFTER has passed
@@ -13,7 +13,6 @@ import logging
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage
@@ -42,7 +41,7 @@ logger = logging.getLogger("jobsite.dispatch.mail")
 
 
 class MailDelivery:
-    """The emails of the outbox. Implements `jobsite.dispatch.Work`."""
+    """The emails of the outbox. Implements `jobsite.dispatch.Job`."""
 
     def __init__(self, *, now: Callable[[], datetime] = timezone.now) -> None:
         self.now = now
@@ -64,7 +63,7 @@ class MailDelivery:
             self.transport.close()
         return message
 
-    def do(self, item: Message) -> str:
+    def run(self, item: Message) -> str:
         """Send `item`. Return the outcome: sent, failed or postponed; or gone, if it was deleted."""
         if item.state == Message.State.SENDING:
             return self._finish(item, Message.State.FAILED, ABANDONED)
@@ -117,7 +116,7 @@ class MailDelivery:
             logger.warning("Email %d failed: %s", message.pk, _readable(reason))
         return state.value
 
-    def _record(self, message: Message, **values: Any) -> None:
+    def _record(self, message: Message, **values: object) -> None:
         """Store the outcome of an attempt. Wait for a database that does not respond: nobody else knows it.
 
         Another process may have taken over meanwhile and stored that the outcome is unknown.

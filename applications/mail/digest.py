@@ -1,8 +1,9 @@
-"""The daily digest for recruiters, as work of the dispatcher: how many new applications each vacancy has."""
+"""The daily digest for recruiters, a job of the dispatcher: how many new applications each vacancy has."""
 
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, F, Max
 from django.urls import reverse
@@ -10,12 +11,12 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from applications.mail.daily import DailyWork, morning
+from applications.mail.daily import DailyJob, morning
 from applications.mail.links import absolute, settings_lines
 from applications.mail.outbox import queue
 from applications.mail.preferences import language_of, may_receive, recipients_of
 from applications.models import Application, Message
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
 from vacancies.models import Vacancy
 
 FIRST_PERIOD = timedelta(days=1)  # of a digest without an earlier one
@@ -23,7 +24,7 @@ PERIOD_MAX = timedelta(days=7)
 LINES_MAX = 50  # vacancies that are listed
 
 
-class Digest(DailyWork):
+class Digest(DailyJob):
     """The digests of a day."""
 
     name = "digest"
@@ -31,7 +32,7 @@ class Digest(DailyWork):
     def recipients(self, at: datetime) -> list[int]:
         return recipients(at)
 
-    def queue(self, user: Any, *, at: datetime) -> Message | None:
+    def queue(self, user: User, *, at: datetime) -> Message | None:
         return queue_digest(user, at=at, base_url=self.base_url)
 
 
@@ -42,7 +43,7 @@ def recipients(at: datetime) -> list[int]:
     return [user.pk for user in users.order_by("-pk") if may_receive(user, Message.Kind.DIGEST)]
 
 
-def queue_digest(user: Any, *, at: datetime, base_url: str = "") -> Message | None:
+def queue_digest(user: User, *, at: datetime, base_url: str = "") -> Message | None:
     """Queue the digest of `user`: the vacancies of their brands that got applications since their last
     digest. Return None if there are none. It has no personal data of applicants."""
     earlier = Message.objects.filter(kind=Message.Kind.DIGEST, recipient=user)

@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 from applications.mail.links import absolute, invitation_path
 from applications.mail.outbox import queue
 from applications.models import Invitation, Message
-from jobsite.admin import roles
-from jobsite.admin.base import person
-from jobsite.formats import format_datetime
+from jobsite.accounts import roles
+from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
 
 
 def queue_invitation(invitation: Invitation, *, base_url: str = "", at: datetime) -> Message:

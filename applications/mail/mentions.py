@@ -1,8 +1,8 @@
 """Emails to colleagues who are mentioned in a note."""
 
 from datetime import datetime
-from typing import Any
 
+from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -29,7 +29,7 @@ def queue_mentions(note: Note, *, base_url: str = "", at: datetime) -> list[Mess
     ]
 
 
-def _queue_mention(note: Note, user: Any, *, author: Any, base_url: str, at: datetime) -> Message:
+def _queue_mention(note: Note, user: User, *, author: User | None, base_url: str, at: datetime) -> Message:
     language = language_of(user)
     path = reverse("admin:applications_application_change", args=[note.application_id])
     with translation.override(language):

@@ -2,8 +2,8 @@
 
 import re
 from datetime import datetime
-from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.utils.translation import gettext_noop
@@ -24,8 +24,8 @@ def queue(
     subject: str,
     body: str,
     application: Application | None = None,
-    author: Any = None,
-    recipient: Any = None,
+    author: User | None = None,
+    recipient: User | None = None,
     at: datetime,
 ) -> Message:
     """Add an email to the outbox, and return it. `author` is the recruiter who wrote it, `recipient` the

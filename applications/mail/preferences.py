@@ -1,8 +1,7 @@
 """Which emails colleagues receive, and in which language."""
 
-from typing import Any
-
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -31,19 +30,19 @@ KINDS: dict[Kind, tuple[str, Promise | str]] = {
 }
 
 
-def recipients_of(kind: Kind) -> QuerySet[Any]:
+def recipients_of(kind: Kind) -> QuerySet[User]:
     """Return the active colleagues with an e-mail address who have not switched off `kind`. Whether they have
     the permission remains to be checked."""
     users = get_user_model().objects.filter(is_active=True, is_staff=True).exclude(email="")
     return users.exclude(pk__in=EmailOptOut.objects.filter(kind=kind).values("user"))
 
 
-def may_receive(user: Any, kind: Kind) -> bool:
+def may_receive(user: User, kind: Kind) -> bool:
     """Return whether `user` has the permission for what emails of `kind` tell."""
     return user.has_perm(KINDS[kind][0])
 
 
-def language_of(user: Any) -> str:
+def language_of(user: User) -> str:
     """Return the language in which `user` receives emails."""
     chosen = EmailLanguage.objects.filter(user=user).values_list("language", flat=True).first()
     return chosen or site_language()

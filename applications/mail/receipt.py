@@ -12,8 +12,8 @@ from applications.mail.outbox import queue
 from applications.models import Application, Message
 from applications.submissions.answers import Answer, answers
 from applications.submissions.links import MAX_AGE
-from jobsite.formats import format_datetime
 from jobsite.languages import LANGUAGES, site_language
+from jobsite.text.formats import format_datetime
 
 INDENT = "  "
 

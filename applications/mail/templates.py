@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.utils import translation
 from django.utils.translation import gettext_lazy as _
@@ -10,8 +10,9 @@ from django.utils.translation import gettext_lazy as _
 from applications.mail import outbox
 from applications.mail.links import absolute, applicant_link
 from applications.models import Application, MailTemplate
-from jobsite.formats import format_datetime
 from jobsite.languages import LANGUAGES, site_language
+from jobsite.text.formats import format_datetime
+from jobsite.types import StrOrPromise
 
 _PLACEHOLDER = re.compile(r"\{([^{}\n]{0,60})\}")
 _Value = Callable[[Application, str], str]  # application, base URL
@@ -28,11 +29,11 @@ def _brand(application: Application) -> str:
 
 
 # What it means, for recruiters, and its value.
-PLACEHOLDERS: dict[str, tuple[Any, _Value]] = {
-    "name": (_("The applicant's full name."), lambda a, _: a.shown_name),
+PLACEHOLDERS: dict[str, tuple[StrOrPromise, _Value]] = {
+    "name": (_("The applicant's full name."), lambda a, _: a.display_name),
     "given_name": (
         _("The given name, or the full name if it is not known."),
-        lambda a, _: a.given_name or (a.user.first_name if a.user else "") or a.shown_name,
+        lambda a, _: a.given_name or (a.user.first_name if a.user else "") or a.display_name,
     ),
     "family_name": (
         _("The family name. Empty if it is not known."),

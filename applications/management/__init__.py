@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.management.base import CommandParser
 
 from applications import privacy
@@ -10,7 +11,7 @@ from applications.querysets import accounts_with
 from jobsite.ops.commands import UsageError
 
 
-def account(username: str) -> Any:
+def account(username: str) -> User:
     """Return the account `username`. Raise UsageError."""
     try:
         return privacy.find(username=username)
@@ -19,7 +20,7 @@ def account(username: str) -> Any:
 
 
 def add_person(parser: CommandParser) -> None:
-    """Add the arguments of `person`."""
+    """Add the arguments of `find_person`."""
     parser.add_argument("username", nargs="?", help="the user name of an account")
     parser.add_argument(
         "--email",
@@ -29,7 +30,7 @@ def add_person(parser: CommandParser) -> None:
     )
 
 
-def person(options: dict[str, Any]) -> tuple[Any, str]:
+def find_person(options: dict[str, Any]) -> tuple[User | None, str]:
     """Return the account (None: there is none) and the e-mail address ("": not given) of the arguments. Raise
     UsageError. Its message names neither, because messages are logged."""
     username, address = options["username"], options["email"].strip()
@@ -45,6 +46,6 @@ def person(options: dict[str, Any]) -> tuple[Any, str]:
     return next(iter(accounts), None), address
 
 
-def described(user: Any) -> str:
+def describe_person(user: User | None) -> str:
     """Return the beginning of a summary."""
     return "an account with" if user else "no account,"

@@ -9,7 +9,6 @@ from applications.models.application import (
     Status,
     without_undone,
 )
-from applications.models.figures import DailyApplications
 from applications.models.invitation import Invitation
 from applications.models.message import (
     ClosingNotice,
@@ -19,6 +18,7 @@ from applications.models.message import (
     Message,
     Note,
 )
+from applications.models.statistics import DailyApplications
 from applications.models.submission import (
     FormSnapshot,
     IdempotencyKey,

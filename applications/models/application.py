@@ -123,7 +123,11 @@ class Application(models.Model):
 
     objects = ApplicationQuerySet.as_manager()
 
-    # Set by `with_shown()`.
+    # Annotated by `with_stage()` and `with_latest_change()`.
+    stage_id: int | None
+    stage_name: str | None
+    change_id: int | None
+    # Set by `with_visible_status()`.
     ordered_changes: "list[StageChange]"
     visible_history: "list[HistoryEntry]"
 
@@ -145,7 +149,7 @@ class Application(models.Model):
         return gettext("Application %(number)s") % {"number": self.pk}
 
     @property
-    def shown_name(self) -> str:
+    def display_name(self) -> str:
         """The applicant's name, as the form or the account has it, else the user name or the address."""
         name = f"{self.given_name} {self.family_name}".strip()
         if not name and self.user:
@@ -157,23 +161,23 @@ class Application(models.Model):
         """The applicant's e-mail address, as the form or the account has it."""
         return self.email or (self.user.email if self.user else "")
 
-    def shown_stage(self, *, at: datetime) -> Stage | None:
+    def visible_stage(self, *, at: datetime) -> Stage | None:
         """Return the stage that the applicant knows of at `at`: the latest one whose embargo has ended, else
-        the first stage; None without stages. Requires `with_shown()`."""
+        the first stage; None without stages. Requires `with_visible_status()`."""
         changes = without_undone(self.ordered_changes)
         visible = [change for change in changes if change.visible_at <= at]
         latest = visible[-1:] or changes[:1]
         return latest[0].stage if latest else None
 
-    def shown_status(self, *, at: datetime) -> Status | None:
-        """Return the status that the applicant sees at `at`. Requires `with_shown()`."""
-        stage = self.shown_stage(at=at)
+    def visible_status(self, *, at: datetime) -> Status | None:
+        """Return the status that the applicant sees at `at`. Requires `with_visible_status()`."""
+        stage = self.visible_stage(at=at)
         return stage.status if stage else None
 
     def is_withdrawable(self, *, at: datetime) -> bool:
         """Return whether the applicant can withdraw: until they see a result. A result under embargo must not
-        show, so it does not count. Requires `with_shown()`."""
-        stage = self.shown_stage(at=at)
+        show, so it does not count. Requires `with_visible_status()`."""
+        stage = self.visible_stage(at=at)
         return self.withdrawn_at is None and (stage is None or stage.kind == Stage.Kind.OPEN)
 
 

@@ -7,9 +7,9 @@ from applications.operations.applicants import (
     create_account,
     new_account,
     verify,
-    withdraw,
+    withdraw_application,
 )
-from applications.operations.stages import move, move_if_unchanged, receive, undo
+from applications.operations.stages import create_application, move, move_if_unchanged, undo_moves
 from applications.operations.submitting import submit
 
 __all__ = [
@@ -17,12 +17,12 @@ __all__ = [
     "DecidedError",
     "claim",
     "create_account",
+    "create_application",
     "move",
     "move_if_unchanged",
     "new_account",
-    "receive",
     "submit",
-    "undo",
+    "undo_moves",
     "verify",
-    "withdraw",
+    "withdraw_application",
 ]

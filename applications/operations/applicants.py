@@ -4,9 +4,8 @@ Locks are taken in the order of erasures: the account, then applications by numb
 """
 
 from datetime import datetime
-from typing import Any
 
-from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce
@@ -16,7 +15,6 @@ from applications.models import Application, Stage
 from applications.operations.stages import move
 from applications.querysets import accounts_with, folded_address
 
-User = get_user_model()
 USERNAME_MAX = User._meta.get_field("username").max_length or 0
 
 
@@ -35,7 +33,7 @@ def verify(*, application: Application, at: datetime) -> None:
         Application.objects.filter(pk=application.pk, verified_at=None).update(verified_at=at)
 
 
-def claim(*, proven: Application, user: Any, at: datetime) -> list[int]:
+def claim(*, proven: Application, user: User, at: datetime) -> list[int]:
     """Give `user` all applications without an account from the address of `proven`, whose link was opened.
     Return their ids. Applications of another account are never taken from it. Raise User.DoesNotExist if the
     account was deleted meanwhile."""
@@ -48,7 +46,7 @@ def claim(*, proven: Application, user: Any, at: datetime) -> list[int]:
     return pks
 
 
-def new_account(proven: Application) -> Any:
+def new_account(proven: Application) -> User | None:
     """Return an unsaved account with the address of `proven` as its user name; None if it is too long."""
     username = folded_address(proven.email)
     if not username or len(username) > USERNAME_MAX:
@@ -57,10 +55,12 @@ def new_account(proven: Application) -> Any:
     return User(username=username, email=proven.email, **names)
 
 
-def create_account(*, proven: Application, password: str, at: datetime) -> Any:
+def create_account(*, proven: Application, password: str, at: datetime) -> User:
     """Create an account with the address of `proven`, whose link was opened, and claim its applications.
-    Return the account. Raise AccountExistsError."""
+    Return the account. Raise AccountExistsError, or ValueError if `new_account` returns None."""
     user = new_account(proven)
+    if user is None:
+        raise ValueError("The address is too long for a user name.")
     user.set_password(password)
     user.date_joined = at
     try:
@@ -74,15 +74,15 @@ def create_account(*, proven: Application, password: str, at: datetime) -> Any:
     return user
 
 
-def withdraw(*, application: Application, base_url: str = "", at: datetime) -> bool:
+def withdraw_application(*, application: Application, base_url: str = "", at: datetime) -> bool:
     """Withdraw `application` for its applicant, and queue a confirmation. Return False if it was withdrawn
     before. Raise DecidedError, or Application.DoesNotExist if it was erased meanwhile."""
     with transaction.atomic():
         Application.objects.select_for_update().get(pk=application.pk)
         # A second statement: it reads what another transaction wrote before this one had the lock.
-        current = Application.objects.with_shown().get(pk=application.pk)
+        current = Application.objects.with_visible_status().get(pk=application.pk)
         if not current.is_withdrawable(at=at):
-            known = current.shown_stage(at=at)
+            known = current.visible_stage(at=at)
             if current.withdrawn_at or (known and known.kind == Stage.Kind.WITHDRAWN):
                 return False
             raise DecidedError

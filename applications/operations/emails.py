@@ -2,18 +2,18 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from applications.mail import outbox
 from applications.mail.templates import Email
 from applications.models import Application, Message
 
-TWICE = timedelta(minutes=5)  # an equal email by the same author within this time is a second click
+DUPLICATE_AGE = timedelta(minutes=5)  # an equal email by the same author within this time is a second click
 
 
-def send_emails(emails: Sequence[Email], *, author: Any, at: datetime) -> tuple[list[int], list[int]]:
+def send_emails(emails: Sequence[Email], *, author: User | None, at: datetime) -> tuple[list[int], list[int]]:
     """Queue `emails`. Return the ids of the applications that get one, and of those to which `author` sent
     the same one within the last minutes. Applications that were deleted meanwhile are in neither."""
     applications = [email.application.pk for email in emails]
@@ -21,7 +21,9 @@ def send_emails(emails: Sequence[Email], *, author: Any, at: datetime) -> tuple[
         # Of two clicks, the second one waits here and finds the emails of the first one.
         rows = Application.objects.filter(pk__in=applications).order_by("pk").select_for_update()
         present = set(rows.values_list("pk", flat=True))
-        recent = Message.objects.filter(application__in=present, author=author, queued_at__gt=at - TWICE)
+        recent = Message.objects.filter(
+            application__in=present, author=author, queued_at__gt=at - DUPLICATE_AGE
+        )
         known = set(recent.values_list("application", "subject", "body"))
         sent, repeated = [], []
         for email in emails:

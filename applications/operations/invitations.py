@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
 
 from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
 from django.contrib.auth.models import Group, User
@@ -15,7 +14,7 @@ from applications.mail.invitation import forget_email, queue_invitation
 from applications.models import Invitation
 from applications.operations.applicants import USERNAME_MAX, AccountExistsError
 from applications.querysets import accounts_with, folded_address
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from jobsite.languages import site_language
 from vacancies.admin.brand_access import brands_of
 from vacancies.models import Brand
@@ -26,12 +25,12 @@ class NotAllowedError(Exception):
     """The author of the invitation may not give this role or these brands."""
 
 
-def invitations_of(user: Any) -> QuerySet[Invitation]:
+def invitations_of(user: User) -> QuerySet[Invitation]:
     """Return the invitations that `user` could have sent: those are shown, sent again and withdrawn."""
     rows = Invitation.objects.filter(role__in=roles.grantable_by(user).order_by().values("pk"))
     if user.has_perm(EVERY_BRAND):
         return rows
-    links: Any = Invitation.brands.through
+    links = Invitation.brands.through
     chosen = links.objects.filter(invitation=OuterRef("pk"))
     own = brands_of(user).order_by().values("pk")
     return rows.filter(Exists(chosen)).exclude(Exists(chosen.exclude(brand__in=own)))
@@ -39,7 +38,7 @@ def invitations_of(user: Any) -> QuerySet[Invitation]:
 
 def invite(
     *, email: str, first_name: str, last_name: str, role: Group, brands: Iterable[Brand], language: str,
-    author: Any, base_url: str = "", at: datetime,
+    author: User, base_url: str = "", at: datetime,
 ) -> Invitation:  # fmt: skip
     """Send an invitation, and return it. Raise NotAllowedError."""
     with transaction.atomic():
@@ -54,7 +53,7 @@ def invite(
     return invitation
 
 
-def send_again(*, invitation: Invitation, author: Any, base_url: str = "", at: datetime) -> None:
+def send_again(*, invitation: Invitation, author: User, base_url: str = "", at: datetime) -> None:
     """Send `invitation` with a new link, from `author`. Raise Invitation.DoesNotExist, NotAllowedError."""
     with transaction.atomic():
         row = Invitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
@@ -65,7 +64,9 @@ def send_again(*, invitation: Invitation, author: Any, base_url: str = "", at: d
         _log(author, row, CHANGE)
 
 
-def accept(*, invitation: Invitation, user: Any = None, password: str | None = None, at: datetime) -> Any:
+def accept(
+    *, invitation: Invitation, user: User | None = None, password: str | None = None, at: datetime
+) -> User:
     """Give `user`, or a new account with `password`, the role and the brands of `invitation`, and delete it.
     Return the account. Without a password, it can only sign in by an identity provider.
 
@@ -85,12 +86,12 @@ def accept(*, invitation: Invitation, user: Any = None, password: str | None = N
         user.save(update_fields=["is_staff"])
         user.groups.add(row.role)
         user.brands.add(*row.brands.all())
-        _log(row.author, user, CHANGE, row)
+        _log(row.author, row, CHANGE, user)
         _delete(row)
     return user
 
 
-def withdraw_invitation(*, invitation: Invitation, author: Any) -> None:
+def withdraw_invitation(*, invitation: Invitation, author: User) -> None:
     """Delete `invitation`. Raise Invitation.DoesNotExist if it was accepted or withdrawn meanwhile."""
     with transaction.atomic():
         row = Invitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
@@ -103,14 +104,14 @@ def _delete(row: Invitation) -> None:
     row.delete()
 
 
-def new_colleague(invitation: Invitation) -> Any:
+def new_colleague(invitation: Invitation) -> User:
     """Return an unsaved account with the address of `invitation` as its user name."""
     names = {"first_name": invitation.first_name, "last_name": invitation.last_name}
     username = folded_address(invitation.email)[:USERNAME_MAX]
     return User(username=username, email=invitation.email, **names)
 
 
-def _create(invitation: Invitation, password: str | None, at: datetime) -> Any:
+def _create(invitation: Invitation, password: str | None, at: datetime) -> User:
     user = new_colleague(invitation)
     user.set_password(password)  # None makes it unusable
     user.date_joined = at
@@ -131,24 +132,23 @@ def _check(invitation: Invitation) -> None:
         raise NotAllowedError
 
 
-def _check_other_brands(invitation: Invitation, user: Any) -> None:
+def _check_other_brands(invitation: Invitation, user: User) -> None:
     """A role applies to all brands of `user`. Who does not work for all of these cannot give a higher one."""
-    author: Any = invitation.author
+    author = invitation.author
     if author.has_perm(EVERY_BRAND) or roles.grantable_by(user).filter(pk=invitation.role_id).exists():
         return
     if user.has_perm(EVERY_BRAND) or user.brands.exclude(pk__in=brands_of(author).values("pk")).exists():
         raise NotAllowedError
 
 
-def _log(author: Any, row: Any, flag: int, accepted: Invitation | None = None) -> None:
-    """Add an entry to the history of `row`: an invitation, or the account that has `accepted` one."""
-    of = accepted or row
+def _log(author: User, invitation: Invitation, flag: int, account: User | None = None) -> None:
+    """Add an entry to the history of `account`, which accepted `invitation`, or else of `invitation`."""
+    brands = ", ".join(map(str, invitation.brands.all())) or "-"
     with translation.override(site_language()):  # stored, and read by all users
-        values = {"role": roles.label(of.role), "brands": ", ".join(map(str, of.brands.all())) or "-"}
         text = _("Invited. Role: %(role)s. Brands: %(brands)s.")
-        if accepted:
+        if account:
             text = _("Accepted an invitation. Role: %(role)s. Brands: %(brands)s.")
         elif flag == DELETION:
             text = _("Withdrawn. Role: %(role)s. Brands: %(brands)s.")
-        rows: Any = [row]
-        LogEntry.objects.log_actions(author.pk, rows, flag, text % values)
+        text %= {"role": roles.label(invitation.role), "brands": brands}
+        LogEntry.objects.log_actions(author.pk, [account or invitation], flag, text)

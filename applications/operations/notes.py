@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from applications.mail.mentions import queue_mentions
@@ -15,7 +15,7 @@ _MENTION = re.compile(r"(?<![\w.+-])@([\w.@+-]+)")  # the characters of user nam
 
 
 def add_note(
-    *, application: Application, text: str, author: Any, base_url: str = "", at: datetime
+    *, application: Application, text: str, author: User, base_url: str = "", at: datetime
 ) -> tuple[Note, list[str]]:
     """Add a note with `text`, and queue an email to each colleague that it mentions by @username. Return the
     note, and the names that are of nobody who may view the application: they get no email."""
@@ -29,10 +29,10 @@ def add_note(
     return note, unknown
 
 
-def mentions(text: str, readers: Iterable[Any]) -> tuple[list[Any], list[str]]:
+def mentions(text: str, readers: Iterable[User]) -> tuple[list[User], list[str]]:
     """Return those of `readers` that `text` mentions by @username, in any case, and the other names."""
     by_name = {user.get_username().casefold(): user for user in readers}
-    found: dict[int, Any] = {}
+    found: dict[int, User] = {}
     unknown: dict[str, None] = {}
     for name in _MENTION.findall(text):
         # a user name can end with a dot; a dot after one is more likely that of the sentence

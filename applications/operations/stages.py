@@ -5,14 +5,16 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
 
 from applications.models import Application, Stage, StageChange, without_undone
 from applications.querysets import ApplicationQuerySet
+from vacancies.models import Vacancy
 
 
-def receive(*, user: Any, vacancy: Any, at: datetime, **values: Any) -> Application:
+def create_application(*, user: User | None, vacancy: Vacancy, at: datetime, **values: object) -> Application:
     """Create the application of `user` (None: of nobody yet) to `vacancy`, received at `at`, in the first
     stage. `values` are other columns."""
     with transaction.atomic(savepoint=False):
@@ -25,7 +27,12 @@ def receive(*, user: Any, vacancy: Any, at: datetime, **values: Any) -> Applicat
 
 
 def move(
-    *, applications: ApplicationQuerySet, stage: Stage, author: Any, at: datetime, is_known: bool = False
+    *,
+    applications: ApplicationQuerySet,
+    stage: Stage,
+    author: User | None,
+    at: datetime,
+    is_known: bool = False,
 ) -> tuple[list[int], list[int]]:
     """Move `applications` to `stage`. Return the ids of those that were moved, and of those that were in it
     already. `is_known`: the applicants know it already, so it has no embargo. Moving a withdrawn application
@@ -38,7 +45,7 @@ def move(
         rows = applications.order_by("pk").select_for_update(of=("self",))
         locked = list(rows.values_list("pk", flat=True))
         # A second statement: a subquery in the FOR UPDATE statement reads data from before the wait.
-        current: Any = Application.objects.filter(pk__in=locked).with_stage().order_by("pk")
+        current = Application.objects.filter(pk__in=locked).with_stage().order_by("pk")
         changes: list[StageChange] = []
         unchanged: list[int] = []
         for application in current.annotate(last_at=Max("changes__at")):
@@ -56,7 +63,7 @@ def move(
 
 
 def move_if_unchanged(
-    *, seen: dict[int, int | None], stage: Stage, author: Any, at: datetime
+    *, seen: dict[int, int | None], stage: Stage, author: User | None, at: datetime
 ) -> tuple[list[int], list[int], list[int]]:
     """Move the applications `seen` to `stage`. Its values are the ids of the latest stage change that the
     author knows. Return the ids of the applications that were moved, of those that were in `stage` already,
@@ -75,7 +82,9 @@ def move_if_unchanged(
     return moved, unchanged, sorted(elsewhere)
 
 
-def undo(change_ids: Collection[int], *, author: Any, at: datetime) -> tuple[list[int], list[int]]:
+def undo_moves(
+    change_ids: Collection[int], *, author: User | None, at: datetime
+) -> tuple[list[int], list[int]]:
     """Undo the stage changes `change_ids`: move each application back to its previous stage. Return the ids
     of the applications that were moved back, and of those that were not.
 

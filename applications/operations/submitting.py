@@ -9,9 +9,10 @@ from contextlib import nullcontext
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.core.files import File
 from django.db import IntegrityError, InterfaceError, OperationalError, transaction
 from django.utils import translation
@@ -19,7 +20,7 @@ from django.utils import translation
 from applications.mail.receipt import queue_receipt
 from applications.models import Application, FormSnapshot, Submission
 from applications.models.application import new_reference
-from applications.operations.stages import receive
+from applications.operations.stages import create_application
 from applications.querysets import folded_address
 from applications.submissions import idempotency, proof
 from applications.submissions.files import FileError, StoredFiles, sha256_of, store
@@ -29,7 +30,8 @@ from applications.submissions.proof import ProofRequiredError
 from applications.submissions.validation import Error, field_errors, file_fields, pointer
 from forms_structure.choices import FieldRole
 from forms_structure.structure import HONEYPOT
-from jobsite.unique_names import retry_on_conflict
+from jobsite.db.transactions import retry_on_conflict
+from jobsite.types import JsonObject
 from vacancies.models import Vacancy
 
 __all__ = [
@@ -50,7 +52,7 @@ class ClosedError(Exception):
 
 
 class UnknownPartError(Exception):
-    """A file was sent for something that is no file field of the form."""
+    """A file was sent for something that is not a file field of the form."""
 
 
 class SubmissionError(Exception):
@@ -67,11 +69,11 @@ class SubmissionError(Exception):
 
 def submit(
     vacancy: Vacancy,
-    values: dict[str, Any],
+    values: JsonObject,
     files: Mapping[str, File],
     *,
     form_version: str,
-    user: Any,
+    user: User | None,
     source: str,
     key: str,
     at: datetime,
@@ -122,11 +124,11 @@ def submit(
 def _submit(
     vacancy: Vacancy,
     form: ServedForm,
-    values: dict[str, Any],
+    values: JsonObject,
     files: Mapping[str, File],
     *,
     form_version: str,
-    user: Any,
+    user: User | None,
     source: str,
     key: str,
     at: datetime,
@@ -178,7 +180,7 @@ def _submit(
     return application
 
 
-def _check(form: ServedForm, version: str, values: dict[str, Any], files: Mapping[str, File]) -> None:
+def _check(form: ServedForm, version: str, values: JsonObject, files: Mapping[str, File]) -> None:
     """Raise SubmissionError if the submission is invalid, or the applicant saw another consent."""
     with translation.override(form.language):
         errors = field_errors(form, values, files)
@@ -226,10 +228,10 @@ def _equal(earlier_ones: list[_Earlier], fingerprint: str, *, at: datetime) -> A
 def _create(
     vacancy: Vacancy,
     form: ServedForm,
-    values: dict[str, Any],
+    values: JsonObject,
     address: str,
     *,
-    user: Any,
+    user: User | None,
     is_repeated: bool,
     at: datetime,
 ) -> Application:
@@ -240,7 +242,7 @@ def _create(
 
     def make() -> Application:
         # An account has one application to a vacancy at a time; references are random. Either can conflict.
-        return receive(
+        return create_application(
             user=user,
             vacancy=vacancy,
             at=at + timedelta(microseconds=next(attempts)),
@@ -258,7 +260,7 @@ def _create(
 
 
 def _add_submission(
-    application: Application, form: ServedForm, values: dict[str, Any], fingerprint: str, source: str
+    application: Application, form: ServedForm, values: JsonObject, fingerprint: str, source: str
 ) -> Submission:
     snapshot, _is_new = FormSnapshot.objects.get_or_create(
         digest=form.version, defaults={"sections": form.sections}

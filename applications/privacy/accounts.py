@@ -2,13 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import Any
 
-from django.contrib.auth import SESSION_KEY, get_user_model
+from django.contrib.auth import SESSION_KEY
+from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.utils.http import base36_to_int
-
-User = get_user_model()
 
 CHUNK = 500
 PENDING = "account_login"  # session key of django-allauth for a sign-in that waits for its second factor
@@ -22,7 +20,7 @@ class StaffAccountError(Exception):
     """The account is not an applicant's."""
 
 
-def find(*, username: str) -> Any:
+def find(*, username: str) -> User:
     """Return the account `username`. Raise NoSuchAccountError."""
     user = User._default_manager.filter(username=User.normalize_username(username)).first()
     if user is None:
@@ -30,7 +28,7 @@ def find(*, username: str) -> Any:
     return user
 
 
-def end_sessions(*, user: Any) -> int:
+def end_sessions(*, user: User) -> int:
     """Delete all sessions and pending sign-ins of `user`. Return their number."""
     keys = sessions_by_account().get(user.pk, [])
     return Session.objects.filter(pk__in=keys).delete()[0]

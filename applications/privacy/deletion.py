@@ -4,15 +4,14 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any
 
 from axes import models as axes
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from applications.models import (
     Application,
@@ -26,8 +25,6 @@ from applications.models import (
 )
 from applications.privacy import mentions
 from applications.submissions.files import delete_files
-
-User = get_user_model()
 
 KINDS = (  # of deleted rows
     "applications",
@@ -100,7 +97,7 @@ def _delete_files(paths: list[str]) -> None:
             logger.error("A file of an applicant is left for clean_media: %s.", type(error).__name__)
 
 
-def delete_account(user: Any, sessions: Mapping[int, list[str]]) -> Counter[str]:
+def delete_account(user: User, sessions: Mapping[int, list[str]]) -> Counter[str]:
     """Delete an account without applications, with its credentials, sessions and log entries, and its name in
     rows about others."""
     counts: Counter[str] = Counter()
@@ -126,7 +123,7 @@ def delete_sign_ins(rows: Q) -> int:
     return sum(model._default_manager.filter(rows).delete()[0] for model in SIGN_INS)
 
 
-def typed_by(user: Any = None, address: str = "") -> Q:
+def typed_by(user: User | None = None, address: str = "") -> Q:
     """Match failed sign-ins with the name of `user`, or with an e-mail address typed as a name."""
     names = {user.get_username(), user.email} if user else set()
     typed = Q(pk__in=[])
@@ -135,11 +132,11 @@ def typed_by(user: Any = None, address: str = "") -> Q:
     return typed
 
 
-def log_entries_about(model: Any, pks: Iterable[Any]) -> Q:
+def log_entries_about(model: type[Model], pks: Iterable[int]) -> Q:
     """Match entries of the admin's log about the rows `pks` of `model`."""
     kind = ContentType.objects.get_for_model(model)
     return Q(content_type=kind, object_id__in=[str(pk) for pk in pks])
 
 
-def _delete_log_of(model: Any, pks: Iterable[Any]) -> int:
+def _delete_log_of(model: type[Model], pks: Iterable[int]) -> int:
     return LogEntry.objects.filter(log_entries_about(model, pks)).delete()[0]

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
-from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import ProtectedError, Q
 from django.utils import timezone
@@ -24,10 +23,8 @@ from applications.privacy.accounts import (
 from applications.privacy.deletion import delete_account, delete_applications, delete_sign_ins, typed_by
 from applications.querysets import accounts_with, folded_address
 
-User = get_user_model()
 
-
-def erase(*, user: Any = None, address: str = "", is_logged: bool = True) -> Counter[str]:
+def erase(*, user: User | None = None, address: str = "", is_logged: bool = True) -> Counter[str]:
     """Delete an applicant: the account `user` with its applications, and all applications that were sent from
     the e-mail address `address`, in whichever account they are. Return the number of deleted rows by kind.
 
@@ -109,14 +106,14 @@ def _erase_again_from(address: str, pks: set[int]) -> int:
         return counts["applications"] + delete_applications(pks)["applications"]
 
 
-def _locked(user: Any) -> Any:
+def _locked(user: User) -> User:
     """Return the current row of `user`, locked."""
-    user = User._default_manager.select_for_update().filter(pk=user.pk).first()
-    if user is None:
+    row = User._default_manager.select_for_update().filter(pk=user.pk).first()
+    if row is None:
         raise NoSuchAccountError("There is no account of this name.")
-    if user.is_staff or user.is_superuser:
+    if row.is_staff or row.is_superuser:
         raise StaffAccountError
-    return user
+    return row
 
 
 def _lock(wanted: Q) -> list[Application]:

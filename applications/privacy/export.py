@@ -2,11 +2,10 @@
 
 from base64 import b64encode
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.db.models import Q
 
@@ -17,8 +16,8 @@ from applications.querysets import folded_address
 from applications.submissions.answers import answers
 from applications.submissions.files import open_file
 from jobsite.languages import site_language
+from jobsite.types import JsonObject
 
-User = get_user_model()
 _RELATED = (
     "changes__stage__status",
     "history",
@@ -30,8 +29,13 @@ _RELATED = (
 
 
 def export(
-    *, user: Any = None, address: str = "", now: datetime, is_own: bool = False, has_content: bool = False
-) -> dict[str, Any]:
+    *,
+    user: User | None = None,
+    address: str = "",
+    now: datetime,
+    is_own: bool = False,
+    has_content: bool = False,
+) -> JsonObject:
     """Return all data about the account `user`, and about the applications that were sent from `address`.
     Secrets and hashes of secrets are omitted. Internal stages are exported as the statuses that the applicant
     sees. `has_content`: with the content of files, in base64.
@@ -57,14 +61,14 @@ def export(
     return data
 
 
-def export_application(*, application: Application, now: datetime) -> dict[str, Any]:
+def export_application(*, application: Application, now: datetime) -> JsonObject:
     """Return what the applicant sees of one application, without an account."""
     rows = Application.objects.filter(pk=application.pk)
     found = rows.select_related("vacancy").prefetch_related(*_RELATED)
     return {"applications": [_application(each, now, is_own=True) for each in found]}
 
 
-def _account(user: Any) -> dict[str, Any]:
+def _account(user: User) -> JsonObject:
     return {
         "username": user.get_username(),
         "email": user.email,
@@ -76,7 +80,7 @@ def _account(user: Any) -> dict[str, Any]:
     }
 
 
-def _credentials(user: Any, address: str) -> dict[str, Any]:
+def _credentials(user: User | None, address: str) -> JsonObject:
     attempts = (row for model in SIGN_INS for row in model._default_manager.filter(typed_by(user, address)))
     sessions = sessions_by_account().get(user.pk, []) if user else []
     changes = LogEntry.objects.filter(log_entries_about(User, [user.pk] if user else []))
@@ -96,7 +100,7 @@ def _credentials(user: Any, address: str) -> dict[str, Any]:
 
 def _application(
     application: Application, now: datetime, is_own: bool, has_content: bool = False
-) -> dict[str, Any]:
+) -> JsonObject:
     changes = without_undone(list(application.changes.all()))
     visible = [change for change in changes if change.visible_at <= now] or changes[:1]
     emails = [
@@ -144,7 +148,7 @@ def _application(
     return data
 
 
-def _history(application: Application, is_own: bool) -> list[dict[str, Any]]:
+def _history(application: Application, is_own: bool) -> list[JsonObject]:
     names = ("name", "result", "planned_at", "is_visible", "created_at", "updated_at")
     return [
         {name: getattr(step, name) for name in names}
@@ -153,7 +157,7 @@ def _history(application: Application, is_own: bool) -> list[dict[str, Any]]:
     ]
 
 
-def _submission(application: Application, has_content: bool) -> dict[str, Any] | None:
+def _submission(application: Application, has_content: bool) -> JsonObject | None:
     submission = getattr(application, "submission", None)
     if submission is None:
         return None
@@ -169,7 +173,7 @@ def _submission(application: Application, has_content: bool) -> dict[str, Any] |
     }
 
 
-def _file(file: SubmissionFile, has_content: bool) -> dict[str, Any]:
+def _file(file: SubmissionFile, has_content: bool) -> JsonObject:
     data = {
         "field": file.field,
         "name": file.original_name,

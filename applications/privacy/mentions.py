@@ -4,17 +4,17 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
 
 from django.contrib.admin.models import LogEntry
-from django.db.models import Q
+from django.contrib.auth.models import User
+from django.db.models import Model, Q
 
 from applications.models import Application, Message, Note
 
 ERASED = "[erased]"
 
 
-def names_of(user: Any, applications: Iterable[Application]) -> set[str]:
+def names_of(user: User | None, applications: Iterable[Application]) -> set[str]:
     """Return the user name, e-mail addresses and full names of a person. A first or last name alone is not
     one of them: others may have it."""
     names = {user.get_username(), user.email, _full(user.first_name, user.last_name)} if user else set()
@@ -42,7 +42,7 @@ def _full(first: str, last: str) -> str:
     return f"{first} {last}" if first and last else ""
 
 
-def _clean(model: Any, fields: tuple[str, ...], names: set[str]) -> int:
+def _clean(model: type[Model], fields: tuple[str, ...], names: set[str]) -> int:
     if not names:
         return 0
     # only as a whole word, name or address
@@ -73,7 +73,7 @@ def _is_namesake(application: Application | None, names: set[str]) -> bool:
 def _clean_text(text: str, pattern: re.Pattern[str]) -> str:
     """Return `text`, which can be the JSON of a change message, without the names."""
 
-    def clean(node: Any) -> Any:
+    def clean(node: object) -> object:
         if isinstance(node, dict):
             return {key: clean(value) for key, value in node.items()}
         if isinstance(node, list):

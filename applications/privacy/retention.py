@@ -2,14 +2,13 @@
 
 from collections import Counter
 from datetime import datetime, timedelta
-from typing import Any
 
 from axes import models as axes
 from django.conf import settings
-from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.db import IntegrityError, transaction
-from django.db.models import ProtectedError, Q
+from django.db.models import ProtectedError, Q, QuerySet
 
 from applications.models import (
     AccessLog,
@@ -28,9 +27,7 @@ from applications.submissions import idempotency
 from jobsite.days import days_after
 from vacancies.models import Vacancy, purge_unsaved
 
-User = get_user_model()
-
-COLLEAGUE_MAIL_KEPT = timedelta(days=30)  # mentions, digests, invitations: no data of applicants
+COLLEAGUE_MAIL_AGE = timedelta(days=30)  # mentions, digests, invitations: no data of applicants
 
 
 def has_own_periods() -> bool:
@@ -91,17 +88,17 @@ def _is_old(before: datetime | None, now: datetime) -> Q:
 
 def purge_credentials(*, before: datetime | None = None, now: datetime) -> Counter[str]:
     """Delete expired tokens, sessions, failed sign-ins, idempotency keys and proofs, emails to colleagues and
-    invitations that are older than COLLEAGUE_MAIL_KEPT or `before`, unsaved input of recruiters, and
+    invitations that are older than COLLEAGUE_MAIL_AGE or `before`, unsaved input of recruiters, and
     snapshots of forms without a submission. Return the number of deleted rows by kind."""
     with transaction.atomic():
         counts = delete_tokens(Token.objects.filter(expiry__lt=now))
         counts["sessions"] += Session.objects.filter(expire_date__lt=now).delete()[0]
         expired = now - settings.AXES_COOLOFF_TIME
         counts["failed_sign_ins"] += axes.AccessAttempt.objects.filter(attempt_time__lt=expired).delete()[0]
-        keys = IdempotencyKey.objects.filter(created_at__lte=now - idempotency.KEPT)
+        keys = IdempotencyKey.objects.filter(created_at__lte=now - idempotency.KEY_AGE)
         counts["idempotency_keys"] = keys.delete()[0]
         counts["used_proofs"] = UsedProof.objects.filter(expires_at__lte=now).delete()[0]
-        since = max(now - COLLEAGUE_MAIL_KEPT, before or now - COLLEAGUE_MAIL_KEPT)
+        since = max(now - COLLEAGUE_MAIL_AGE, before or now - COLLEAGUE_MAIL_AGE)
         own = Message.objects.filter(application=None, finished_at__lt=since)
         counts["emails_to_colleagues"] = own.delete()[0]
         counts["unsaved_input"] = purge_unsaved(now=now)
@@ -128,7 +125,7 @@ def _purge_snapshots() -> int:
     return count
 
 
-def _idle_accounts(before: datetime) -> Any:
+def _idle_accounts(before: datetime) -> QuerySet[User]:
     return User._default_manager.filter(
         Q(last_login=None) | Q(last_login__lt=before),
         is_staff=False,

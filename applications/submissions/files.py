@@ -19,8 +19,7 @@ from django.utils.translation import gettext as _
 from applications.models import Submission, SubmissionFile
 from applications.submissions import antivirus
 from jobsite import private_files
-from vacancies.validators import CONTENT, begins, unpacked_size
-from vacancies.validators import kind_of as named_kind
+from jobsite.file_types import DOCUMENT_CHECKS, format_of, starts_with, unpacked_size
 
 FILE_BYTES_MAX = 10 * 1024 * 1024
 # A larger expansion than both limits is a ZIP bomb. Documents with long tables reach a ratio of about 15.
@@ -29,16 +28,16 @@ UNPACKED_RATIO_MAX = 20
 
 # The accepted types: a check of the content, and the media type.
 TYPES: dict[str, tuple[Callable[[File], bool], str]] = {
-    "pdf": (CONTENT["pdf"], "application/pdf"),
-    "rtf": (CONTENT["rtf"], "application/rtf"),
-    "jpg": (begins(b"\xff\xd8\xff"), "image/jpeg"),
-    "png": (begins(b"\x89PNG\r\n\x1a\n"), "image/png"),
+    "pdf": (DOCUMENT_CHECKS["pdf"], "application/pdf"),
+    "rtf": (DOCUMENT_CHECKS["rtf"], "application/rtf"),
+    "jpg": (starts_with(b"\xff\xd8\xff"), "image/jpeg"),
+    "png": (starts_with(b"\x89PNG\r\n\x1a\n"), "image/png"),
     "docx": (
-        CONTENT["docx"],
+        DOCUMENT_CHECKS["docx"],
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     ),
-    "odt": (CONTENT["odt"], "application/vnd.oasis.opendocument.text"),
-    "txt": (CONTENT["txt"], "text/plain; charset=utf-8"),
+    "odt": (DOCUMENT_CHECKS["odt"], "application/vnd.oasis.opendocument.text"),
+    "txt": (DOCUMENT_CHECKS["txt"], "text/plain; charset=utf-8"),
 }
 
 logger = logging.getLogger(__name__)
@@ -205,4 +204,4 @@ def _is_bomb(file: File) -> bool:
 
 def _is_markup(file: File) -> bool:
     """Whether text is of a type that browsers execute."""
-    return named_kind(file) in ("HTML", "SVG", "XML")
+    return format_of(file) in ("HTML", "SVG", "XML")

@@ -16,10 +16,10 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 
 from applications.models import Application, IdempotencyKey
-from jobsite.locks import FileLock, lock_transaction
+from jobsite.db.locks import FileLock, lock_transaction
 from vacancies.models import Vacancy
 
-KEPT = timedelta(days=1)
+KEY_AGE = timedelta(days=1)
 
 
 class KeyInUseError(Exception):
@@ -41,7 +41,7 @@ def find(vacancy: Vacancy, key: str, content: str, *, at: datetime) -> Applicati
     row = IdempotencyKey.objects.filter(vacancy=vacancy, key_hash=digest(key)).first()
     if row is None:
         return None
-    if row.created_at <= at - KEPT:
+    if row.created_at <= at - KEY_AGE:
         row.delete()
         return None
     if row.fingerprint != content:

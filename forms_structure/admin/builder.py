@@ -7,13 +7,12 @@ import json
 from collections.abc import Callable
 from copy import copy
 from functools import wraps
-from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, ValidationError
 from django.db import IntegrityError, transaction
 from django.forms import modelform_factory
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.template.response import TemplateResponse
 from django.urls import URLPattern
@@ -34,8 +33,9 @@ from forms_structure.presets import presets
 from forms_structure.roles import accepts_applications, add_roles
 from forms_structure.schema import submission_schema
 from forms_structure.structure import StructureError
-from jobsite.admin.base import person
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
+from jobsite.types import AuthenticatedRequest
 
 CANNOT_ACCEPT = gettext_lazy(
     "Nobody can apply with this form yet: it needs a required field for the e-mail address of the applicant."
@@ -48,7 +48,7 @@ def json_endpoint(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
 
     @wraps(view)
     @method_decorator(require_POST)
-    def answer(self: "BuilderAdmin", request: HttpRequest, object_id: str) -> HttpResponse:
+    def answer(self: "BuilderAdmin", request: AuthenticatedRequest, object_id: str) -> HttpResponse:
         form = self.form_or_404(request, object_id)
         try:
             posted = json.loads(request.body)
@@ -81,7 +81,7 @@ class BuilderAdmin(FormBaseAdmin):
     """The page of the builder and its endpoints."""
 
     def get_urls(self) -> list[URLPattern]:
-        own = {
+        views = {
             "save": self.save_view,
             "check": self.check_view,
             "copy": self.copy_view,
@@ -89,10 +89,14 @@ class BuilderAdmin(FormBaseAdmin):
             "sections": self.sections_view,
             "export": self.export_view,
         }
-        return [*self.object_urls(own), *super().get_urls()]
+        return [*self.object_urls(views), *super().get_urls()]
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+        self,
+        request: AuthenticatedRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, object] | None = None,
     ) -> HttpResponse:
         form = self.form_or_404(request, object_id)
         get_token(request)  # sets the cookie for the POSTs of the script
@@ -108,7 +112,7 @@ class BuilderAdmin(FormBaseAdmin):
         }
         return TemplateResponse(request, "admin/forms_structure/form/builder.html", context)
 
-    def builder_data(self, request: HttpRequest, form: Form) -> dict[str, Any]:
+    def builder_data(self, request: AuthenticatedRequest, form: Form) -> dict[str, object]:
         """Return the data that the page starts with."""
         views = ("save", "check", "copy", "extend", "sections", "export", "history", "delete", "change")
         return {
@@ -149,7 +153,7 @@ class BuilderAdmin(FormBaseAdmin):
         }
 
     @json_endpoint
-    def save_view(self, request: HttpRequest, form: Form, posted: dict[str, Any]) -> Any:
+    def save_view(self, request: AuthenticatedRequest, form: Form, posted: dict[str, object]) -> HttpResponse:
         """{"structure", "revision", "name", "language", "lost"} -> {"form", "use", "frozen"}.
 
         Errors: `faults` by path (400); `conflict` if someone else saved in the meantime (409); `lost` (409)
@@ -179,7 +183,7 @@ class BuilderAdmin(FormBaseAdmin):
         answer = {"form": state(form), "use": self.use(request, form), "frozen": self.frozen(form)}
         return JsonResponse(answer)
 
-    def conflict(self, form: Form, snapshot: Snapshot | None) -> dict[str, Any]:
+    def conflict(self, form: Form, snapshot: Snapshot | None) -> dict[str, object]:
         form.refresh_from_db()
         author = snapshot.author if snapshot else None
         return {
@@ -189,30 +193,41 @@ class BuilderAdmin(FormBaseAdmin):
         }
 
     @json_endpoint
-    def check_view(self, request: HttpRequest, form: Form, posted: dict[str, Any]) -> HttpResponse:
+    def check_view(
+        self, request: AuthenticatedRequest, form: Form, posted: dict[str, object]
+    ) -> HttpResponse:
         """{"structure", "language"} -> {"schema", "version"} of the form as the API would return it, and
         {"warning"}: why it cannot accept applications, or ""."""
         base = form.extends.structure if form.extends else ()
         form.structure = structure.clean(posted.get("structure"), base=base)
         if posted.get("language") in Language.values:
-            form.language = posted["language"]
+            form.language = str(posted["language"])
         sections, _ = serve(form)
         schema = submission_schema(sections, address=self.address("check", form))
         warning = "" if accepts_applications(form.whole_structure) else CANNOT_ACCEPT
         return JsonResponse({"schema": schema, "version": digest(sections), "warning": str(warning)})
 
     @json_endpoint
-    def copy_view(self, request: HttpRequest, form: Form, posted: dict[str, Any]) -> HttpResponse:
+    def copy_view(self, request: AuthenticatedRequest, form: Form, posted: dict[str, object]) -> HttpResponse:
         """{"structure"?, "language"?, "for"?} -> {"url"} of a new form with this structure."""
         edited = posted.get("structure", form.structure)
         return self.derive(request, form, posted, structure=edited, extends=form.extends)
 
     @json_endpoint
-    def extend_view(self, request: HttpRequest, form: Form, posted: dict[str, Any]) -> HttpResponse:
+    def extend_view(
+        self, request: AuthenticatedRequest, form: Form, posted: dict[str, object]
+    ) -> HttpResponse:
         """{"for"?} -> {"url"} of a new form that extends this one."""
         return self.derive(request, form, posted, structure=[], extends=form)
 
-    def derive(self, request: HttpRequest, form: Form, posted: dict[str, Any], **values: Any) -> HttpResponse:
+    def derive(
+        self,
+        request: AuthenticatedRequest,
+        form: Form,
+        posted: dict[str, object],
+        structure: object,
+        extends: Form | None,
+    ) -> HttpResponse:
         self.demand("add", request)
         key, language = posted.get("for"), posted.get("language")
         user = self.user(request, key)
@@ -225,7 +240,8 @@ class BuilderAdmin(FormBaseAdmin):
                 author=request.user,
                 origin=f"from {form.name}"[:200],
                 language=language if language in Language.values else form.language,
-                **values,
+                structure=structure,
+                extends=extends,
             )
             if user:
                 self.give(request, made, user["id"])
@@ -233,11 +249,11 @@ class BuilderAdmin(FormBaseAdmin):
         query = f"?for={user['id']}" if user else ""
         return JsonResponse({"url": self.address("change", made) + query})
 
-    def sections_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def sections_view(self, request: AuthenticatedRequest, object_id: str) -> HttpResponse:
         """Return {"sections"}, to copy one of them into another form."""
         return JsonResponse({"sections": self.form_or_404(request, object_id).whole_structure})
 
-    def export_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def export_view(self, request: AuthenticatedRequest, object_id: str) -> HttpResponse:
         """Return the form as a file, as the API returns it, with the roles."""
         form = self.form_or_404(request, object_id)
         sections, _language = serve(form)
@@ -248,12 +264,12 @@ class BuilderAdmin(FormBaseAdmin):
         return response
 
 
-def texts(value: Any) -> list[str]:
+def texts(value: object) -> list[str]:
     """Return the strings in `value`, which may be anything."""
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
-def state(form: Form) -> dict[str, Any]:
+def state(form: Form) -> dict[str, object]:
     return {
         "id": form.pk,
         "name": form.name,

@@ -1,12 +1,11 @@
 """Consent texts: a new version is added, none is ever changed."""
 
-from typing import Any
-
 from django.contrib import admin
-from django.http import HttpRequest
+from django.forms import ModelForm
 
 from forms_structure.models import ConsentText
 from jobsite.admin.base import JobsiteAdmin
+from jobsite.types import AuthenticatedRequest
 
 
 @admin.register(ConsentText)
@@ -15,12 +14,14 @@ class ConsentTextAdmin(JobsiteAdmin):
     list_display = ("text", "language", "version", "created_at")
     list_filter = ("language",)
 
-    def has_change_permission(self, request: HttpRequest, obj: ConsentText | None = None) -> bool:
+    def has_change_permission(self, request: AuthenticatedRequest, obj: ConsentText | None = None) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: ConsentText | None = None) -> bool:
+    def has_delete_permission(self, request: AuthenticatedRequest, obj: ConsentText | None = None) -> bool:
         return False
 
-    def save_model(self, request: HttpRequest, obj: ConsentText, form: Any, change: bool) -> None:
+    def save_model(
+        self, request: AuthenticatedRequest, obj: ConsentText, form: ModelForm, change: bool
+    ) -> None:
         added = ConsentText.objects.add(**form.cleaned_data)
         obj.pk, obj.version = added.pk, added.version

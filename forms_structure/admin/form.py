@@ -1,10 +1,12 @@
 """The admin of application forms: the changelist, adding and deleting."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
-from django.db.models import QuerySet
+from django.db.models import ForeignKey, QuerySet
+from django.forms import ModelChoiceField, ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -15,6 +17,7 @@ from forms_structure.admin.builder import BuilderAdmin
 from forms_structure.admin.history import FormHistoryAdmin
 from forms_structure.models import Form
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
+from jobsite.types import AuthenticatedRequest
 
 
 class FormAdmin(BuilderAdmin, FormHistoryAdmin):
@@ -32,7 +35,7 @@ class FormAdmin(BuilderAdmin, FormHistoryAdmin):
         return super().get_queryset(request).defer("structure")
 
     @admin.action(description=gettext_lazy("Set as the site's form"), permissions=["make_default"])
-    def make_default(self, request: HttpRequest, queryset: QuerySet[Form]) -> HttpResponse | None:
+    def make_default(self, request: AuthenticatedRequest, queryset: QuerySet[Form]) -> HttpResponse | None:
         """Ask, then set the site's form."""
         if len(chosen := list(queryset[:2])) != 1:
             self.message_user(request, _("Choose one form. A site has only one."), messages.WARNING)
@@ -50,7 +53,7 @@ class FormAdmin(BuilderAdmin, FormHistoryAdmin):
         self.message_user(request, text % {"form": form}, messages.SUCCESS)
         return None
 
-    def _confirm_default(self, request: HttpRequest, form: Form) -> HttpResponse:
+    def _confirm_default(self, request: AuthenticatedRequest, form: Form) -> HttpResponse:
         now = Form.objects.default().exclude(pk=form.pk).first()
         replaced = _("“%(form)s” is the site's form now and is replaced.")
         text = _("“%(form)s” becomes the form of every vacancy that has no other form.")
@@ -64,7 +67,7 @@ class FormAdmin(BuilderAdmin, FormHistoryAdmin):
         return self.has_change_permission(request)
 
     @admin.action(description=gettext_lazy("Copy"), permissions=["add"])
-    def copy_selected(self, request: HttpRequest, queryset: QuerySet[Form]) -> HttpResponse | None:
+    def copy_selected(self, request: AuthenticatedRequest, queryset: QuerySet[Form]) -> HttpResponse | None:
         if not is_confirmed(request):
             rows = [Row(str(form)) for form in queryset]
             return ask(
@@ -80,21 +83,25 @@ class FormAdmin(BuilderAdmin, FormHistoryAdmin):
 
     # --- adding: name and language, then the builder ---
 
-    def save_model(self, request: HttpRequest, obj: Form, form: Any, change: bool) -> None:
+    def save_model(self, request: AuthenticatedRequest, obj: Form, form: ModelForm, change: bool) -> None:
         made = operations.create(structure=[], author=request.user, **form.cleaned_data)
         obj.pk, obj.name = made.pk, made.name
 
-    def response_add(self, request: HttpRequest, obj: Form, post_url_continue: str | None = None) -> Any:
+    def response_add(
+        self, request: AuthenticatedRequest, obj: Form, post_url_continue: str | None = None
+    ) -> HttpResponse:
         return redirect(self.address("change", obj))
 
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey, request: AuthenticatedRequest, **kwargs: Any
+    ) -> ModelChoiceField | None:
         if db_field.name == "extends":
             kwargs["queryset"] = self.get_queryset(request).filter(extends=None)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     # --- deleting: only unused forms ---
 
-    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+    def get_deleted_objects(self, objs: Sequence[Form], request: AuthenticatedRequest) -> Any:
         """Protect forms in use, also without a foreign key: vacancies without a form use the site's form."""
         to_delete, counts, perms, protected = super().get_deleted_objects(objs, request)
         for form in objs:

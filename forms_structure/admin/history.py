@@ -1,9 +1,7 @@
 """The history of a form: its versions, what each changed, and how to restore one."""
 
-from typing import Any
-
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern
@@ -14,8 +12,9 @@ from forms_structure.admin.base import FormBaseAdmin
 from forms_structure.outline import difference
 from forms_structure.structure import StructureError
 from jobsite.admin.base import as_id
+from jobsite.types import AuthenticatedRequest
 
-SNAPSHOTS_SHOWN = 20
+MAX_SNAPSHOTS = 20
 
 
 class FormHistoryAdmin(FormBaseAdmin):
@@ -25,10 +24,10 @@ class FormHistoryAdmin(FormBaseAdmin):
         return [*self.object_urls({"restore": self.restore_view}), *super().get_urls()]
 
     def history_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+        self, request: AuthenticatedRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         form = self.form_or_404(request, object_id)
-        snapshots = list(form.snapshots.select_related("author")[: SNAPSHOTS_SHOWN + 1])
+        snapshots = list(form.snapshots.select_related("author")[: MAX_SNAPSHOTS + 1])
         older = [*snapshots[1:], None]
         versions = [
             {
@@ -37,7 +36,7 @@ class FormHistoryAdmin(FormBaseAdmin):
                 "origin": operations.translated_origin(new.origin),
                 "language": new.get_language_display() if not old or old.language != new.language else "",
             }
-            for new, old in zip(snapshots[:SNAPSHOTS_SHOWN], older, strict=False)
+            for new, old in zip(snapshots[:MAX_SNAPSHOTS], older, strict=False)
         ]
         context = {
             **self.admin_site.each_context(request),
@@ -45,13 +44,13 @@ class FormHistoryAdmin(FormBaseAdmin):
             "opts": self.opts,
             "original": form,
             "versions": versions,
-            "has_more": len(snapshots) > SNAPSHOTS_SHOWN,
+            "has_more": len(snapshots) > MAX_SNAPSHOTS,
             "can_change": self.has_change_permission(request, form),
             **(extra_context or {}),
         }
         return TemplateResponse(request, "admin/forms_structure/form/history.html", context)
 
-    def restore_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def restore_view(self, request: AuthenticatedRequest, object_id: str) -> HttpResponse:
         """POST `revision` to restore, `seen`: the newest revision on the page, `lost` as in `save_view`."""
         form = self.form_or_404(request, object_id)
         self.demand("change", request, form)

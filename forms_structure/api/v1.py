@@ -1,7 +1,5 @@
 """Version v1 of the API of application forms (interface 2.9)."""
 
-from typing import Any
-
 from django.utils import translation
 from django.utils.translation import gettext
 from rest_framework import serializers
@@ -13,16 +11,17 @@ from forms_structure.structure import CONSENT, Structure
 from jobsite.api.openapi import documented
 from jobsite.api.serializers import PlainItemSerializer, TextField
 from jobsite.languages import site_language
+from jobsite.types import JsonObject
 
 
 class OptionListSerializer(serializers.ListSerializer):
     """The options of a field. Plain dictionaries, because there can be thousands. The order of the keys is
     set here: PostgreSQL's jsonb does not preserve it."""
 
-    def to_representation(self, field: Any) -> list[Any]:
-        pairs: Any = ((option["value"], option["label"]) for option in field.get("options", ()))
+    def to_representation(self, field: JsonObject) -> list[JsonObject]:
+        pairs = [(option["value"], option["label"]) for option in field.get("options", ())]
         if field["type"] == FieldType.RANGE:
-            pairs = LEVELS.items()
+            pairs = list(LEVELS.items())
         return [{"name": field["name"], "value": value, "label": str(label)} for value, label in pairs]
 
 
@@ -55,13 +54,13 @@ class FormFieldSerializer(PlainItemSerializer):
     class Meta:
         omit_absent = ("options", "conditional", "on_value", "link", "version")
 
-    def get_label(self, field: Any) -> Any:
+    def get_label(self, field: JsonObject) -> str | JsonObject:
         label = field["label"]
         if isinstance(label, dict):
             return {"name": label["name"], "type": FieldType.TEXT.value, "label": label["label"]}
         return label
 
-    def get_conditional(self, field: Any) -> list[Any]:
+    def get_conditional(self, field: JsonObject) -> list[JsonObject]:
         return [self.to_representation(each) for each in field.get("conditional", ())]
 
 
@@ -78,7 +77,7 @@ class FormSchemaSerializer(PlainItemSerializer):
     schema = serializers.DictField()
 
 
-def serve(form: Form | None) -> tuple[list[dict[str, Any]], str]:
+def serve(form: Form | None) -> tuple[list[JsonObject], str]:
     """Return the sections of `form` with the consent, and their language. Without a form, one section has
     the consent (docs/decisions.md #36, #38). One query."""
     language = form.served_language if form else site_language()
@@ -86,17 +85,17 @@ def serve(form: Form | None) -> tuple[list[dict[str, Any]], str]:
     return served_sections(form.whole_structure if form else [], consent, language), language
 
 
-def served_sections(structure: Structure, consent: ConsentText, language: str) -> list[dict[str, Any]]:
+def served_sections(structure: Structure, consent: ConsentText, language: str) -> list[JsonObject]:
     """Return the sections of `structure` as the API serves them, with the consent, in `language`."""
     with translation.override(language):
-        sections: list[Any] = list(SectionSerializer(structure, many=True).data)
+        sections: list[JsonObject] = list(SectionSerializer(structure, many=True).data)
         if not sections:
             sections = [{"title": gettext("Privacy"), "description": None, "fields": []}]
         sections[-1]["fields"].append(FormFieldSerializer(_consent_field(consent)).data)
     return sections
 
 
-def _consent_field(consent: ConsentText) -> dict[str, Any]:
+def _consent_field(consent: ConsentText) -> JsonObject:
     field = {
         "name": CONSENT,
         "type": FieldType.CHECKBOX.value,

@@ -1,7 +1,7 @@
 """Limits of sign-in attempts: for an account by django-axes, for all accounts from one address, and their
 429."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import wraps
@@ -19,12 +19,13 @@ from django.template.response import TemplateResponse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
-from jobsite.api import addresses
+from jobsite.api import client_address
 from jobsite.api.problems import is_api, problem
 from jobsite.api.throttling import RateLimit
+from jobsite.db.locks import lock_transaction
 from jobsite.languages import preferred_language
-from jobsite.locks import lock_transaction
 
+Credentials = Mapping[str, str] | None  # of a sign-in; None: those that the request posts
 NOWHERE = "0.0.0.0"
 
 
@@ -37,7 +38,7 @@ class Handler(AxesDatabaseHandler):
     factor is not a failure.
     """
 
-    def is_allowed(self, request: Any, credentials: Any = None) -> bool:
+    def is_allowed(self, request: Any, credentials: Credentials = None) -> bool:
         if getattr(request, "axes_attempt", None):
             return True
         with self._locked(request, credentials):
@@ -51,7 +52,9 @@ class Handler(AxesDatabaseHandler):
             )
         return True
 
-    def user_login_failed(self, sender: Any, credentials: Any, request: Any = None, **kwargs: Any) -> None:
+    def user_login_failed(
+        self, sender: object, credentials: Credentials, request: HttpRequest | None = None, **kwargs: object
+    ) -> None:
         if request is None:  # axes logs it
             return
         with self._locked(request, credentials):
@@ -59,7 +62,7 @@ class Handler(AxesDatabaseHandler):
             super().user_login_failed(sender, credentials, request, **kwargs)
 
     @contextmanager
-    def _locked(self, request: Any, credentials: Any) -> Iterator[None]:
+    def _locked(self, request: Any, credentials: Credentials) -> Iterator[None]:
         """Run the block in a transaction that waits for others of the same account and address. On SQLite,
         all transactions wait for each other."""
         with transaction.atomic():
@@ -67,7 +70,7 @@ class Handler(AxesDatabaseHandler):
             yield
 
 
-def release(request: Any) -> None:
+def release(request: HttpRequest) -> None:
     """Delete the row of the attempt of `request`, if there is one."""
     if attempt := request.__dict__.pop("axes_attempt", None):
         AccessAttempt.objects.filter(pk=attempt.pk).delete()
@@ -89,24 +92,24 @@ class ReleaseMiddleware:
 def address(request: HttpRequest) -> str:
     """Return the address of the client, as used by the rate limit."""
     try:
-        return str(ip_address(addresses.counted(request)))
+        return str(ip_address(client_address.rate_limit_key(request)))
     except ValueError:
         return NOWHERE
 
 
-def name(request: HttpRequest, credentials: Any = None) -> str | None:
+def name(request: HttpRequest, credentials: Credentials = None) -> str | None:
     """Return the user name of the attempt, truncated to the length of its column."""
     given = (credentials or request.POST).get("username")
     return given and given[:255]
 
 
-def refuse(request: HttpRequest, response: HttpResponse | None, credentials: Any) -> HttpResponse:
+def refuse(request: HttpRequest, response: HttpResponse | None, credentials: Credentials) -> HttpResponse:
     """Return 429: too many wrong passwords for this account from this address."""
     wait = opens_at(request, credentials) - timezone.now()
     return too_many(request, wait=wait.total_seconds())
 
 
-def opens_at(request: HttpRequest, credentials: Any) -> datetime:
+def opens_at(request: HttpRequest, credentials: Credentials) -> datetime:
     """Return the time when enough failures have expired for another attempt."""
     cool_off: timedelta = settings.AXES_COOLOFF_TIME
     end = timezone.now()
@@ -125,7 +128,7 @@ def limited(view: Callable[..., Any]) -> Callable[..., Any]:
     """Limit the posts to `view` from one address, which may try many accounts."""
 
     @wraps(view)
-    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+    def answer(request: HttpRequest, *args: object, **kwargs: object) -> Any:
         limit = RateLimit(settings.SIGN_IN_RATE)
         if request.method == "POST" and not limit.allow_request(request):
             return too_many(request, wait=limit.wait())

@@ -18,7 +18,7 @@ from allauth.account.models import EmailAddress
 from allauth.account.utils import get_next_redirect_url
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter, get_adapter
-from allauth.socialaccount.models import SocialAccount, SocialApp
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin, SocialToken
 from allauth.socialaccount.providers.base import AuthProcess
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
@@ -26,11 +26,14 @@ from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnec
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.crypto import constant_time_compare, get_random_string
 from django.utils.translation import gettext as _
 from requests import RequestException, Response, Session
+
+from jobsite.types import JsonObject
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +73,7 @@ class LimitedSession(Session):
         return response
 
 
-def fetch(url: str, what: str, **options: Any) -> dict[str, Any]:
+def fetch(url: str, what: str, **options: object) -> JsonObject:
     """Return the JSON object at `url`. Raises UnusableError if it is not one, otherwise RequestException."""
     with get_adapter().get_requests_session() as session:
         response = session.get(url, **options)
@@ -88,7 +91,7 @@ class OAuth2Adapter(OpenIDConnectOAuth2Adapter):
     """The authorization code flow: discovery, token, id_token and userinfo."""
 
     @property
-    def openid_config(self) -> dict[str, Any]:
+    def openid_config(self) -> JsonObject:
         if not hasattr(self, "_openid_config"):
             config = fetch(self.get_provider().server_url, "the discovery document")
             issuer = settings.OIDC_ISSUER.partition("/.well-known/")[0]
@@ -104,7 +107,7 @@ class OAuth2Adapter(OpenIDConnectOAuth2Adapter):
             self._openid_config = config
         return self._openid_config
 
-    def get_access_token_data(self, *args: Any, **kwargs: Any) -> dict[str, str]:
+    def get_access_token_data(self, *args: object, **kwargs: object) -> dict[str, str]:
         try:
             answer = super().get_access_token_data(*args, **kwargs)
         except (KeyError, RecursionError, TypeError, ValueError):
@@ -115,7 +118,9 @@ class OAuth2Adapter(OpenIDConnectOAuth2Adapter):
                 raise RefusedError(f"the token response has no {name}")
         return tokens
 
-    def complete_login(self, request: HttpRequest, app: Any, token: Any, **kwargs: Any) -> Any:
+    def complete_login(
+        self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any
+    ) -> SocialLogin:
         claims = self._decode_id_token(app, kwargs["response"]["id_token"])
         data = {"id_token": claims}
         if "userinfo_endpoint" in self.openid_config:
@@ -127,7 +132,7 @@ class OAuth2Adapter(OpenIDConnectOAuth2Adapter):
         login.nonce = claims.get("nonce")
         return login
 
-    def _decode_id_token(self, app: Any, id_token: str) -> dict[str, Any]:
+    def _decode_id_token(self, app: SocialApp, id_token: str) -> JsonObject:
         """Return the claims of `id_token`, or raise RefusedError."""
         try:
             header = jwt.get_unverified_header(id_token)
@@ -150,7 +155,7 @@ class OAuth2Adapter(OpenIDConnectOAuth2Adapter):
             raise RefusedError(f"sub is not 1 to {SUBJECT_MAX} ASCII characters")
         return claims
 
-    def _key(self, header: dict[str, Any]) -> jwt.PyJWK:
+    def _key(self, header: JsonObject) -> jwt.PyJWK:
         """Return the provider's key that `header` names. Without a name there must be only one."""
         keys = fetch(self.openid_config["jwks_uri"], "the key set").get("keys")
         algorithm, kid = header.get("alg"), header.get("kid")
@@ -170,7 +175,7 @@ class OAuth2Adapter(OpenIDConnectOAuth2Adapter):
 class Provider(OpenIDConnectProvider):
     oauth2_adapter_class = OAuth2Adapter
 
-    def get_redirect_from_request_kwargs(self, request: HttpRequest) -> dict[str, Any]:
+    def get_redirect_from_request_kwargs(self, request: HttpRequest) -> JsonObject:
         """Accept only the return URL from a link to the sign-in: not the scope, other parameters of the
         provider, or a process such as connecting accounts."""
         nonce = get_random_string(32)
@@ -181,17 +186,17 @@ class Provider(OpenIDConnectProvider):
             "nonce": nonce,  # stored until the response
         }
 
-    def extract_uid(self, data: dict[str, Any]) -> str:
+    def extract_uid(self, data: JsonObject) -> str:
         sub = data["id_token"]["sub"]
         return sub if len(sub) <= UID_MAX else f"sha256:{sha256(sub.encode()).hexdigest()}"
 
-    def extract_extra_data(self, data: dict[str, Any]) -> dict[str, Any]:
+    def extract_extra_data(self, data: JsonObject) -> JsonObject:
         return {}  # store only the identifier
 
-    def extract_common_fields(self, data: dict[str, Any]) -> dict[str, Any]:
+    def extract_common_fields(self, data: JsonObject) -> JsonObject:
         return {}  # no accounts are created
 
-    def extract_email_addresses(self, data: dict[str, Any]) -> list[EmailAddress]:
+    def extract_email_addresses(self, data: JsonObject) -> list[EmailAddress]:
         """Return the address; verified if every `email_verified` is true. OIDC_EMAIL_DOMAINS only count if
         the provider sends no `email_verified`."""
         parts = [data.get("userinfo", {}), data["id_token"]]
@@ -216,11 +221,16 @@ class OidcAdapter(DefaultSocialAccountAdapter):
     def get_requests_session(self) -> Session:
         return LimitedSession()
 
-    def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
         return False
 
     def on_authentication_error(
-        self, request: HttpRequest, provider: Any, error: Any = None, exception: Any = None, **kwargs: Any
+        self,
+        request: HttpRequest,
+        provider: Provider,
+        error: str | None = None,
+        exception: Exception | None = None,
+        **kwargs: object,
     ) -> None:
         if isinstance(exception, RefusedError):
             logger.error("The identity provider's answer is refused: %s.", exception)
@@ -228,7 +238,7 @@ class OidcAdapter(DefaultSocialAccountAdapter):
         if isinstance(exception, RequestException):
             raise ImmediateHttpResponse(unavailable(request, exception))
 
-    def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         sent = sociallogin.state.get("nonce")
         if not (sent and constant_time_compare(str(sociallogin.nonce), sent)):
             logger.error("The identity provider's answer is refused: the nonce differs.")
@@ -240,7 +250,7 @@ class OidcAdapter(DefaultSocialAccountAdapter):
             raise ImmediateHttpResponse(refuse(request))
         sociallogin.connect(request, user)
 
-    def find_user(self, sociallogin: Any) -> Any:
+    def find_user(self, sociallogin: SocialLogin) -> User | None:
         """Return the account of a verified e-mail address, unless it is connected to another `sub` already:
         addresses are reassigned, identifiers are not."""
         for each in sociallogin.email_addresses:

@@ -17,23 +17,32 @@ from django.conf import settings
 from django.contrib.admin import site
 from django.contrib.auth import authenticate, get_user_model, login, views
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.forms import PasswordChangeForm, PasswordResetForm
+from django.contrib.auth.forms import (
+    AuthenticationForm,
+    PasswordChangeForm,
+    PasswordResetForm,
+    SetPasswordForm,
+)
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.db import connections
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import path, reverse_lazy
 from django.utils import translation
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.translation import gettext_lazy as _
+from django.views import View
 from unfold.forms import AdminOwnPasswordChangeForm
 
 from jobsite.accounts.lockout import limited
-from jobsite.api.addresses import own
+from jobsite.api.absolute_urls import base_url
 from jobsite.api.throttling import RateLimit
 from jobsite.languages import preferred_language
+from jobsite.types import AuthenticatedRequest, StrOrPromise
 
 HAS_FACTORS = settings.SECOND_FACTOR != "off"
 IS_EXTENDED = HAS_FACTORS or bool(settings.OIDC_ISSUER)
@@ -59,9 +68,9 @@ class ResetForm(PasswordResetForm):
     """Searches for the account and sends the mail in a thread, so that the response time does not reveal
     whether the account exists."""
 
-    def save(self, *, request: HttpRequest, **kwargs: Any) -> None:  # type: ignore[override]
+    def save(self, *, request: HttpRequest, **kwargs: Any) -> None:
         # read everything from the request before the thread starts
-        kwargs["extra_email_context"] = {"site": (address := own(request))}
+        kwargs["extra_email_context"] = {"site": (address := base_url(request))}
         kwargs["domain_override"] = urlsplit(address).netloc
         language = translation.get_language()
 
@@ -71,7 +80,7 @@ class ResetForm(PasswordResetForm):
 
         in_background(work)
 
-    def get_users(self, email: str) -> Iterator[Any]:
+    def get_users(self, email: str) -> Iterator[User]:
         """Yield the accounts of `email`, including imported applicants, who have no password yet.
 
         Accounts that reached RESET_MAIL_RATE are left out: the earlier mails are still valid.
@@ -91,7 +100,7 @@ class ResetForm(PasswordResetForm):
         self,
         subject_template_name: str,
         email_template_name: str,
-        context: dict[str, Any],
+        context: dict[str, object],
         from_email: str | None,
         to_email: str,
         html_email_template_name: str | None = None,
@@ -129,7 +138,7 @@ class PasswordForm(forms.Form):
     error_messages = PasswordChangeForm.error_messages
     clean_old_password = OldPassword.clean_old_password
 
-    def __init__(self, request: Any, data: Any = None) -> None:
+    def __init__(self, request: AuthenticatedRequest, data: QueryDict | None = None) -> None:
         super().__init__(data)
         self.request, self.user = request, request.user
         if not self.user.has_usable_password():
@@ -137,13 +146,15 @@ class PasswordForm(forms.Form):
 
 
 class PasswordView(views.PasswordChangeView):
-    def get_form_class(self) -> Any:
+    def get_form_class(self) -> type[forms.Form]:
         """Return Django's form, or the admin's, with the request, which the view does not pass."""
         form = super().get_form_class()
         return type(form.__name__, (OldPassword, form), {"request": self.request})
 
 
-def password_in_admin(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+def password_in_admin(
+    request: HttpRequest, extra_context: dict[str, object] | None = None
+) -> HttpResponseBase:
     """Serve the admin's page to change the own password."""
     view = PasswordView.as_view(
         form_class=AdminOwnPasswordChangeForm,
@@ -157,7 +168,7 @@ class ConfirmView(views.PasswordResetConfirmView):
     """Resets the lockout as well: access to the mailbox is sufficient proof. Colleagues then sign in to the
     admin."""
 
-    def form_valid(self, form: Any) -> HttpResponse:
+    def form_valid(self, form: SetPasswordForm) -> HttpResponse:
         response = super().form_valid(form)
         axes.reset(username=form.user.get_username())
         return redirect("admin:index") if form.user.is_staff else response
@@ -168,7 +179,7 @@ def page(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
 
     @limited
     @wraps(view)
-    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def answer(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         language = preferred_language(request.headers.get("Accept-Language", ""))
         with translation.override(language):
             response = view(request, *args, **kwargs)
@@ -185,22 +196,22 @@ def page(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
 class LoginView(views.LoginView):
     """Sign-in by password, and if enabled with a second factor, a passkey or an identity provider."""
 
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+    def get_context_data(self, **kwargs: object) -> dict[str, object]:
         others = {"has_factors": HAS_FACTORS, "oidc_name": settings.OIDC_ISSUER and settings.OIDC_NAME}
         return super().get_context_data(**kwargs) | {"is_login": True} | others
 
-    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def get(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         if IS_EXTENDED:
             sign_in.start_over(request)
         return super().get(request, *args, **kwargs)
 
-    def form_valid(self, form: Any) -> HttpResponse:
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         if not IS_EXTENDED:
             return super().form_valid(form)
         return sign_in.by_password(self.request, form.get_user(), self.get_success_url())
 
 
-def enter(request: HttpRequest, user: Any, then: str) -> HttpResponse:
+def enter(request: HttpRequest, user: User, then: str) -> HttpResponse:
     """Sign `user` in, who has just chosen the password, and redirect to the path `then`."""
     if IS_EXTENDED:
         return sign_in.by_password(request, user, then)
@@ -208,7 +219,9 @@ def enter(request: HttpRequest, user: Any, then: str) -> HttpResponse:
     return redirect(then)
 
 
-def _form(view: Any, heading: Any, button: Any, **options: Any) -> Any:
+def _form(
+    view: type[View], heading: StrOrPromise, button: StrOrPromise, **options: Any
+) -> Callable[..., HttpResponseBase]:
     words = {"heading": heading, "button": button}
     context = words | options.pop("extra_context", {})
     return view.as_view(template_name="registration/form.html", extra_context=context, **options)
@@ -254,7 +267,7 @@ if HAS_FACTORS:
     from allauth.mfa.totp import views as totp
     from allauth.mfa.webauthn import views as passkeys
 
-    def factor_page(view: Any) -> Any:
+    def factor_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         return page(sign_in.requires_known_factor(view))
 
     urlpatterns += [

@@ -1,7 +1,6 @@
 """Session lifetime: a working day from the sign-in."""
 
 from datetime import timedelta
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in
@@ -11,7 +10,7 @@ from django.utils import timezone
 
 
 @receiver(user_logged_in)
-def end_in_time(sender: Any, request: HttpRequest, **kwargs: Any) -> None:
+def end_in_time(sender: object, request: HttpRequest, **kwargs: object) -> None:
     """Set the expiry at the sign-in. Django counts from the last modification of the session."""
     if request.session.modified:  # a new session; tokens have none
         request.session.set_expiry(timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE))

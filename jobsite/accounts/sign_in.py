@@ -22,6 +22,7 @@ from axes.handlers.proxy import AxesProxyHandler
 from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.auth import logout
+from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_login_failed
 from django.core.exceptions import ValidationError
 from django.dispatch import receiver
@@ -30,15 +31,16 @@ from django.urls import reverse
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 
-from jobsite.api import addresses
+from jobsite.api import client_address
+from jobsite.api.absolute_urls import base_origin
 
 HAS_FACTORS = settings.SECOND_FACTOR != "off"
 WRONG_CODES, WRONG_CODES_MAX = "wrong_codes", 5  # consecutive, in one session
-RECENT = 300  # seconds after a confirmation without another one
+CONFIRMATION_AGE = 300  # seconds after a confirmation without another one
 
 
 @receiver(authentication_step_completed)
-def rotate_session_key(request: HttpRequest, **kwargs: Any) -> None:
+def rotate_session_key(request: HttpRequest, **kwargs: object) -> None:
     """Change the session key after each step of authentication, so that a copy of the old cookie is
     useless. The row of the old key is deleted."""
     request.session.cycle_key()
@@ -56,7 +58,9 @@ if HAS_FACTORS:
     from fido2.webauthn import CollectedClientData
 
     @receiver(authenticator_added)
-    def count_as_used(request: HttpRequest, user: Any, authenticator: Any, **kwargs: Any) -> None:
+    def count_as_used(
+        request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: object
+    ) -> None:
         """Count setting up a factor as using it."""
         if authenticator.type != Authenticator.Type.RECOVERY_CODES:
             record_authentication(request, user, "mfa", type=authenticator.type)
@@ -64,15 +68,15 @@ if HAS_FACTORS:
     class CodeStage(AuthenticateStage):
         """A sign-in that waits for its second factor; it stores a hash of the password of the first step."""
 
-        def handle(self) -> Any:
+        def handle(self) -> tuple[HttpResponse | None, bool]:
             self.login.state["password"] = self.login.user.get_session_auth_hash()
             return super().handle()
 
     class CountedCode:
         """A form with a code of an app or a recovery code; wrong codes are counted."""
 
-        def clean_code(self: Any) -> Any:
-            with counted(context.request, self.user):
+        def clean_code(self: Any) -> object:
+            with count_wrong_codes(context.request, self.user):
                 return super().clean_code()  # type: ignore[misc]
 
     class CodeForm(CountedCode, AuthenticateForm):
@@ -90,11 +94,11 @@ if HAS_FACTORS:
             except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
                 self.add_error("credential", get_mfa_adapter().validation_error("incorrect_code"))
 
-        def clean_credential(self: Any) -> Any:
+        def clean_credential(self: Any) -> object:
             """Compare the origin exactly: python-fido2 accepts every port and subdomain."""
             credential = self.cleaned_data["credential"]
             client = CollectedClientData(websafe_decode(credential["response"]["clientDataJSON"]))
-            if client.origin != addresses.own_origin(context.request):
+            if client.origin != base_origin(context.request):
                 raise get_mfa_adapter().validation_error("incorrect_code")
             clean = getattr(super(), "clean_credential", lambda: credential)
             return clean()
@@ -119,17 +123,17 @@ def hide_from_admin() -> None:
             admin.site.unregister(model)
 
 
-def has_factor(user: Any) -> bool:
+def has_factor(user: User) -> bool:
     """Return whether `user` has a second factor. Recovery codes alone are not one."""
     return HAS_FACTORS and is_mfa_enabled(user, [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN])
 
 
-def needs_factor(user: Any) -> bool:
+def needs_factor(user: User) -> bool:
     """Return whether `user` needs a second factor."""
     return (settings.SECOND_FACTOR == "required" and user.is_staff) or has_factor(user)
 
 
-def by_password(request: HttpRequest, user: Any, then: str) -> HttpResponse:
+def by_password(request: HttpRequest, user: User, then: str) -> HttpResponse:
     """Sign `user` in after a correct password, or request the second factor first."""
     login = Login(user=user, email_verification="none", redirect_url=then)
     return flows.login.perform_password_login(request, {"username": user.get_username()}, login)
@@ -146,9 +150,9 @@ def checks_pending(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespo
     deactivated or deleted."""
 
     @wraps(view)
-    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def answer(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         if login := stagekit.unstash_login(request, peek=True):
-            user: Any = login.user
+            user = login.user
             if not (
                 user
                 and user.is_active
@@ -161,7 +165,7 @@ def checks_pending(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespo
 
 
 @contextmanager
-def counted(request: HttpRequest, user: Any) -> Iterator[None]:
+def count_wrong_codes(request: HttpRequest, user: User) -> Iterator[None]:
     """Count a ValidationError of the block as a failed sign-in of `user` from this address, and end the
     session after WRONG_CODES_MAX. Other addresses are not affected: someone who knows the password cannot
     lock the owner out."""
@@ -198,7 +202,7 @@ def requires_known_factor(view: Callable[..., HttpResponse]) -> Callable[..., Ht
     enough to read recovery codes, or to add or remove a factor."""
 
     @wraps(view)
-    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def answer(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         if request.user.is_authenticated and has_factor(request.user) and not has_proved_factor(request):
             return ask_for_factor(request, reverse("mfa_index"))
         return view(request, *args, **kwargs)
@@ -207,17 +211,17 @@ def requires_known_factor(view: Callable[..., HttpResponse]) -> Callable[..., Ht
 
 
 def requires_recent_factor(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Require a factor confirmed in the last RECENT seconds for `view`, which removes a factor. The sign-in
-    itself does not count: the browser may be unattended."""
+    """Require a factor confirmed in the last CONFIRMATION_AGE seconds for `view`, which removes a factor. The
+    sign-in itself does not count: the browser may be unattended."""
 
     @wraps(view)
-    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def answer(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         confirmed = (
             record
             for record in get_authentication_records(request, request.user)
             if record["method"] == "mfa" and record.get("reauthenticated")
         )
-        is_recent = any(time.time() - record["at"] <= RECENT for record in confirmed)
+        is_recent = any(time.time() - record["at"] <= CONFIRMATION_AGE for record in confirmed)
         if request.user.is_authenticated and has_factor(request.user) and not is_recent:
             return ask_for_factor(request, reverse("mfa_index"))
         return view(request, *args, **kwargs)
@@ -235,7 +239,7 @@ def redirects_login(login: Callable[..., HttpResponse]) -> Callable[..., HttpRes
     """Redirect posts to the admin's `login` to the account pages: it accepts a password alone."""
 
     @wraps(login)
-    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def answer(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         if request.method == "POST":
             return HttpResponseRedirect(reverse("account-login"))
         return login(request, *args, **kwargs)
@@ -258,7 +262,7 @@ class SecondFactorGate:
         path = request.path_info
         if not path.startswith("/admin/") or path in ("/admin/login/", "/admin/logout/"):
             return self.get_response(request)
-        user: Any = request.user
+        user = request.user
         if not (user.is_staff and lacks_factor(request)):
             return self.get_response(request)
         if not has_factor(user):
@@ -281,14 +285,14 @@ class AccountAdapter(DefaultAccountAdapter):
         return [own.get(path, path) for path in super().get_login_stages()]
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        return addresses.client(request) or "unknown"
+        return client_address.client(request) or "unknown"
 
-    def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
+    def is_reauthentication_required(self, *, app: str, **kwargs: object) -> bool:
         """Do not require the password again shortly after the sign-in."""
         records = get_authentication_records(context.request, context.request.user)
-        return not records or time.time() - records[-1]["at"] > RECENT
+        return not records or time.time() - records[-1]["at"] > CONFIRMATION_AGE
 
     def add_message(self, request: HttpRequest, level: int, message_template: str | None = None,
-                    *args: Any, **kwargs: Any) -> None:  # fmt: skip
+                    *args: object, **kwargs: object) -> None:  # fmt: skip
         if message_template != "account/messages/logged_in.txt":
             super().add_message(request, level, message_template, *args, **kwargs)

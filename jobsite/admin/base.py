@@ -18,7 +18,7 @@ from unfold.admin import ModelAdmin, TabularInline
 from unfold.templatetags import unfold_list
 
 from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
-from jobsite.unique_names import retry_on_conflict
+from jobsite.db.transactions import retry_on_conflict
 
 
 def headings_once(result_headers: Any) -> Any:
@@ -164,11 +164,6 @@ class RowsInline(ZonedDateTimesAdmin, TabularInline):
         show_title = False
     else:
         hide_title = True
-
-
-def person(user: Any) -> str:
-    """Return the full name of `user`, else the user name."""
-    return user.get_full_name() or user.get_username()
 
 
 def as_id(value: Any) -> int | None:

@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from django.db.models import TextChoices
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
 from jobsite.admin.base import JobsiteAdmin, action_parameters
+from jobsite.types import StrOrPromise
 
-SHOWN = 500  # rows of a section
+MAX_ROWS = 500  # rows of a section
 
 
 @dataclass(frozen=True)
@@ -19,8 +20,8 @@ class Row:
     """A row of an action, its status, and notes: what is overwritten, or why it is not changed."""
 
     name: str
-    notes: Sequence[Any] = ()
-    state: Any = None
+    notes: Sequence[StrOrPromise] = ()
+    state: TextChoices | None = None
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,12 @@ class Section:
     is_changed: bool = True
 
     @property
-    def shown(self) -> Sequence[Row]:
-        return self.rows[:SHOWN]
+    def visible_rows(self) -> Sequence[Row]:
+        return self.rows[:MAX_ROWS]
 
     @property
     def more(self) -> int:
-        return max(len(self.rows) - SHOWN, 0)
+        return max(len(self.rows) - MAX_ROWS, 0)
 
 
 def is_confirmed(request: HttpRequest) -> bool:
@@ -47,7 +48,7 @@ def is_confirmed(request: HttpRequest) -> bool:
 
 
 def ask(
-    page: JobsiteAdmin, request: HttpRequest, *, label: str, icon: str, text: str, **context: Any
+    page: JobsiteAdmin, request: HttpRequest, *, label: str, icon: str, text: str, **context: object
 ) -> HttpResponse:
     """Return the page that asks before an action of the changelist. Its form posts the action again."""
     shared = {
@@ -62,7 +63,7 @@ def ask(
     return TemplateResponse(request, "admin/confirm_action.html", shared | context)
 
 
-def with_undo(text: Any, url: str, back: str) -> str:
+def with_undo(text: StrOrPromise, url: str, back: str) -> str:
     """Return the text of a message with a button that posts to `url`, which redirects to `back`.
 
     The form is in templates/unfold/helpers/messages.html.

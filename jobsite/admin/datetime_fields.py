@@ -4,6 +4,7 @@ Django's field refuses a time of the hour that daylight saving time repeats, als
 This field keeps the stored value while its text is unchanged, and asks which of the two times is meant.
 """
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,15 +12,18 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.forms.boundfield import BoundField
+from django.forms.renderers import BaseRenderer
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.datastructures import MultiValueDict
 from django.utils.formats import date_format
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSplitDateTimeWidget
 
-from jobsite.formats import format_date
+from jobsite.text.formats import format_date
 
 
 def readings(naive: datetime) -> tuple[datetime, datetime]:
@@ -43,10 +47,16 @@ class ZonedDateTimeWidget(UnfoldAdminSplitDateTimeWidget):
     The radio buttons need no script: they are part of the page with the stored value or with the error.
     """
 
-    def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
+    def value_from_datadict(self, data: Mapping[str, object], files: MultiValueDict, name: str) -> object:
         return [*super().value_from_datadict(data, files, name), data.get(f"{name}_2", "")]
 
-    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> Any:
+    def render(
+        self,
+        name: str,
+        value: datetime | Sequence[str] | None,
+        attrs: dict[str, object] | None = None,
+        renderer: BaseRenderer | None = None,
+    ) -> SafeString:
         inputs = format_html(
             '{}<p class="time-zone">{}</p>',
             super().render(name, value, attrs, renderer),
@@ -68,13 +78,13 @@ class ZonedDateTimeWidget(UnfoldAdminSplitDateTimeWidget):
             radios.render(f"{name}_2", chosen, {"id": f"id_{name}_2"}, renderer),
         )
 
-    def _shown(self, value: Any) -> tuple[datetime | None, str]:
+    def _shown(self, value: datetime | Sequence[str] | None) -> tuple[datetime | None, str]:
         """Return the local date and time of `value`, stored or typed, and which of the two it is."""
         if isinstance(value, datetime):
             local = timezone.localtime(value)
             return local.replace(tzinfo=None), str(local.fold)
         try:
-            day, time, chosen = value
+            day, time, chosen = value or ()
             parts = forms.DateField().clean(day), forms.TimeField().clean(time)
         except (TypeError, ValueError, ValidationError):  # nothing, or no date and time
             return None, ""
@@ -90,7 +100,7 @@ class ZonedDateTimeField(forms.SplitDateTimeField):
             placeholder = part.attrs.get("placeholder", "")
             part.attrs["aria-label"] = format_lazy("{}: {}", self.label, placeholder)
 
-    def clean(self, value: Any) -> datetime | None:
+    def clean(self, value: Sequence[str] | None) -> datetime | None:
         *parts, chosen = value or ["", "", ""]
         try:
             return super().clean(parts)
@@ -107,7 +117,7 @@ class ZonedDateTimeField(forms.SplitDateTimeField):
         self.run_validators(value_utc)
         return value_utc
 
-    def has_changed(self, initial: Any, data: Any) -> bool:
+    def has_changed(self, initial: object, data: Sequence[str] | None) -> bool:
         if super().has_changed(initial, data):
             return True
         chosen = data[2] if data else ""

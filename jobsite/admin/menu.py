@@ -1,13 +1,13 @@
 """The menu of the admin. `UNFOLD` in settings.py names `navigation`."""
 
-from typing import Any
-
 from django.http import HttpRequest
 from django.urls import reverse, reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
+from jobsite.types import StrOrPromise
 
-def page(title: Any, icon: str, model: str) -> dict[str, Any]:
+
+def page(title: StrOrPromise, icon: str, model: str) -> dict[str, object]:
     """Return the menu item of the list of `model`, shown to users who may view it."""
     app, name = model.split(".")
     return {
@@ -25,7 +25,7 @@ def is_vacancy_page(request: HttpRequest) -> bool:
     return path.startswith(vacancies) and path != reports
 
 
-def navigation(request: HttpRequest) -> list[dict[str, Any]]:
+def navigation(request: HttpRequest) -> list[dict[str, object]]:
     """Return the groups of the menu. unfold filters the items by their `permission`."""
     return [
         {

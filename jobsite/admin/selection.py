@@ -4,9 +4,10 @@ those that it named; and with the version that the user saw, so that a change by
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from django.core.exceptions import BadRequest
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.http import url_has_allowed_host_and_scheme
 
@@ -23,7 +24,7 @@ class Selection:
     seen: dict[int, int | None] = field(default_factory=dict)
 
     @classmethod
-    def sent_by(cls, request: HttpRequest, own: Any) -> Self:
+    def sent_by(cls, request: HttpRequest, own: QuerySet) -> Self:
         """Return the rows in the request that are among the user's `own`. Raise BadRequest if it names
         none."""
         text = request.POST.get(cls.parameter, "")

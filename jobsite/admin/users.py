@@ -8,12 +8,15 @@ from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
 from django.contrib.auth.models import Group, Permission, User
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import PermissionDenied
+from django.db.models import ManyToManyField, QuerySet
+from django.forms import ModelMultipleChoiceField
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext
 from unfold.forms import AdminPasswordChangeForm, UserCreationForm
 
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from jobsite.admin.base import JobsiteAdmin, as_id
+from jobsite.types import AuthenticatedRequest
 
 admin.site.unregister([User, Group])
 
@@ -28,7 +31,7 @@ def view_on_site(request: HttpRequest, content_type_id: str, object_id: str) -> 
     return HttpResponseRedirect(row.get_absolute_url())
 
 
-def described(permission: Permission) -> str:
+def permission_label(permission: Permission) -> str:
     """Return the name of `permission` in the active language. The database has it in English."""
     labels = {
         "add": gettext("Can add %(model)s"),
@@ -46,12 +49,14 @@ def described(permission: Permission) -> str:
 class PermissionsAdmin(JobsiteAdmin):
     """An admin page with a choice of permissions: those of the user."""
 
-    def formfield_for_manytomany(self, db_field: Any, request: Any, **kwargs: Any) -> Any:
+    def formfield_for_manytomany(
+        self, db_field: ManyToManyField, request: AuthenticatedRequest, **kwargs: Any
+    ) -> ModelMultipleChoiceField | None:
         if db_field.related_model is Permission:
             kwargs["queryset"] = roles.held_by(request.user).select_related("content_type")
-        field: Any = super().formfield_for_manytomany(db_field, request, **kwargs)
+        field = super().formfield_for_manytomany(db_field, request, **kwargs)
         if field and db_field.related_model is Permission:
-            field.label_from_instance = described
+            field.label_from_instance = permission_label
         return field
 
 
@@ -61,7 +66,9 @@ class UserAdmin(BaseUserAdmin, PermissionsAdmin):  # type: ignore[misc]  # get_a
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
 
-    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:
+    def user_change_password(
+        self, request: AuthenticatedRequest, id: str, form_url: str = ""
+    ) -> HttpResponse:
         """Only superusers set passwords of others. Everybody else chooses their own, by email."""
         if not request.user.is_superuser:
             raise PermissionDenied
@@ -72,18 +79,18 @@ class UserAdmin(BaseUserAdmin, PermissionsAdmin):  # type: ignore[misc]  # get_a
 class GroupAdmin(BaseGroupAdmin, PermissionsAdmin):  # type: ignore[misc]
     """Users change and delete only groups that they could give to others."""
 
-    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+    def has_change_permission(self, request: AuthenticatedRequest, obj: Group | None = None) -> bool:
         return super().has_change_permission(request, obj) and _is_grantable(request, obj)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+    def has_delete_permission(self, request: AuthenticatedRequest, obj: Group | None = None) -> bool:
         return super().has_delete_permission(request, obj) and _is_grantable(request, obj)
 
-    def get_queryset(self, request: HttpRequest) -> Any:
+    def get_queryset(self, request: AuthenticatedRequest) -> QuerySet:
         """Exclude other groups from bulk actions: they do not check permissions per row."""
         groups = super().get_queryset(request)
         is_action = request.method == "POST" and "action" in request.POST
         return groups.filter(pk__in=roles.grantable_by(request.user).values("pk")) if is_action else groups
 
 
-def _is_grantable(request: HttpRequest, group: Group | None) -> bool:
+def _is_grantable(request: AuthenticatedRequest, group: Group | None) -> bool:
     return group is None or roles.grantable_by(request.user).filter(pk=group.pk).exists()

@@ -1,7 +1,5 @@
 """Which responses pages of other origins may read."""
 
-from typing import Any
-
 from corsheaders.conf import conf
 from corsheaders.middleware import ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS
 from corsheaders.middleware import CorsMiddleware as BaseCorsMiddleware
@@ -16,7 +14,7 @@ class CorsMiddleware(BaseCorsMiddleware):
     could read them through the visitor's browser.
     """
 
-    def add_response_headers(self, request: HttpRequest, response: HttpResponseBase) -> Any:
+    def add_response_headers(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         is_by_token = request.path.startswith(("/v1/user/", "/v1/auth/"))
         if "private" in response.headers.get("Cache-Control", "") and not is_by_token:
             return response

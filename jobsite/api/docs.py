@@ -2,7 +2,6 @@
 
 import json
 from functools import lru_cache
-from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -14,11 +13,12 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobsite.api.addresses import absolute
+from jobsite.api.absolute_urls import absolute
+from jobsite.types import JsonObject
 
 
 @lru_cache(maxsize=4)
-def _document(base_url: str) -> dict[str, Any]:
+def _document(base_url: str) -> JsonObject:
     """The document of a service at `base_url`. It depends on code and settings only."""
     return SchemaGenerator().get_schema(public=True)
 
@@ -51,7 +51,7 @@ class DocsView(SpectacularSwaggerSplitView):
     template_name = "docs.html"
     schema = None  # not in the document itself
 
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def get(self, request: Request, *args: object, **kwargs: object) -> Response:
         response = super().get(request, *args, **kwargs)
         response.data["csrf_token"] = ""  # nothing here writes, and a cookie would prevent caching
         # Swagger UI uses data: images and style attributes.

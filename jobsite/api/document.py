@@ -7,13 +7,13 @@ import tomllib
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 from http import HTTPStatus
-from typing import Any
 
 from django.conf import settings
 
 from jobsite.api import parameters
 from jobsite.api.openapi import EXAMPLE_HOST, Schema, field, reference, titled
 from jobsite.api.pagination import NUMBER, SIZE
+from jobsite.types import JsonObject
 
 DESCRIPTION = """\
 Published vacancies of a job site as JSON: lists, hot lists, internal lists, single vacancies, their
@@ -82,22 +82,20 @@ successor.
 # --- Shared parts of responses --------------------------------------------------------------------
 
 
-def _problem(status: int, detail: str, instance: str = "/v1/vacancies", **more: Any) -> dict[str, Any]:
+def _problem(status: int, detail: str, instance: str = "/v1/vacancies", **more: object) -> JsonObject:
     title = HTTPStatus(status).phrase
     members = {"title": title, "status": status, "detail": detail, "instance": instance}
     return {"type": "about:blank", **members, **more}
 
 
-def _refused(
-    name: str, received: str | list[str], allowed: str | list[str], detail: str = ""
-) -> dict[str, Any]:
+def _refused(name: str, received: str | list[str], allowed: str | list[str], detail: str = "") -> JsonObject:
     if not detail:
         wanted = allowed if isinstance(allowed, str) else f"one of {', '.join(allowed)}"
         detail = f"{name} must be {wanted}; received {received!r}."
     return {"parameter": name, "detail": detail, "received": received, "allowed": allowed}
 
 
-def _bad(error: dict[str, Any]) -> dict[str, Any]:
+def _bad(error: JsonObject) -> JsonObject:
     return _problem(400, error["detail"], errors=[error])
 
 
@@ -161,7 +159,7 @@ SCHEMAS = {
 }
 
 
-def _header(description: str, example: Any, **rules: Any) -> dict[str, Any]:
+def _header(description: str, example: object, **rules: object) -> JsonObject:
     return {"description": description, "schema": {"type": "string", **rules}, "example": example}
 
 
@@ -207,7 +205,7 @@ _ANSWER = (*_CACHED, "Allow")
 _GOING = ("Deprecation", "Sunset", "Link")
 
 # Status: name of the shared response, description, its own headers, example bodies.
-_SHARED: dict[int, tuple[str, str, tuple[str, ...], dict[str, Any]]] = {
+_SHARED: dict[int, tuple[str, str, tuple[str, ...], JsonObject]] = {
     304: (
         "NotModified",
         "Unchanged since the response with that tag in `If-None-Match`; no body.",
@@ -283,13 +281,13 @@ _SHARED: dict[int, tuple[str, str, tuple[str, ...], dict[str, Any]]] = {
 ALWAYS = (304, 400, 405, 406, 429, 500)  # statuses that every operation may return in addition to 200
 
 
-def _headers(names: Collection[str]) -> dict[str, Any]:
+def _headers(names: Collection[str]) -> JsonObject:
     called = {"Private": "Cache-Control"}
     return {called.get(name, name): {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
-def _responses() -> dict[str, Any]:
-    responses: dict[str, Any] = {}
+def _responses() -> JsonObject:
+    responses: JsonObject = {}
     for status, (name, description, headers, examples) in _SHARED.items():
         responses[name] = {"description": description, "headers": _headers(headers)}
         if status >= 400:
@@ -329,7 +327,7 @@ def version() -> str:
     return tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 
 
-def _info() -> dict[str, Any]:
+def _info() -> JsonObject:
     """The publisher of the API, and its terms."""
     contact = {"name": "Operator of this site"}
     if settings.API_CONTACT:
@@ -342,7 +340,7 @@ def _info() -> dict[str, Any]:
     return {"version": DOCUMENT_VERSION, "description": DESCRIPTION, "contact": contact, "license": licence}
 
 
-def complete(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+def complete(result: JsonObject, **kwargs: object) -> JsonObject:
     """drf-spectacular hook: add the shared parts to the document."""
     result["info"] |= _info()
     result["servers"] = [{"url": settings.PUBLIC_BASE_URL or "/"}]
@@ -364,7 +362,7 @@ def complete(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
     return result
 
 
-def _complete_operation(path: str, described: dict[str, Any], schemas: dict[str, Any]) -> None:
+def _complete_operation(path: str, described: JsonObject, schemas: JsonObject) -> None:
     responses = described["responses"]
     examples, own_headers = described.pop("x-examples"), described.pop("x-headers")
     is_private = described.pop("x-private")
@@ -386,7 +384,7 @@ def _complete_operation(path: str, described: dict[str, Any], schemas: dict[str,
         _allow_sparse_items(schemas[envelope], schemas)
 
 
-def _allow_sparse_items(listed: Schema, schemas: dict[str, Any]) -> None:
+def _allow_sparse_items(listed: Schema, schemas: JsonObject) -> None:
     """Allow the items of the list schema `listed` to have only some of their keys."""
     data = listed["properties"]["data"]
     if "anyOf" in data["items"]:  # another operation has the same list
@@ -411,7 +409,7 @@ def _plain(name: str, schema: Schema) -> str:
     return f"{item}Page" if "meta" in schema["properties"] else f"{item}List"
 
 
-def _rename(node: Any, names: Mapping[str, str]) -> None:
+def _rename(node: object, names: Mapping[str, str]) -> None:
     """Rename the schemas in all references, in place."""
     if isinstance(node, dict):
         if isinstance(node.get("$ref"), str):

@@ -6,7 +6,7 @@ column does not change the API unnoticed.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from django.conf import settings
 from drf_spectacular.extensions import OpenApiSerializerExtension
@@ -15,8 +15,12 @@ from rest_framework import serializers
 
 from jobsite.api import parameters
 from jobsite.api.pagination import DEFAULT_SIZE, NUMBER, SIZE
+from jobsite.types import JsonObject
 
-Schema = dict[str, Any]
+if TYPE_CHECKING:  # importing it imports the settings of DRF, which import this package
+    from drf_spectacular.openapi import AutoSchema
+
+Schema = JsonObject
 
 EXAMPLE_HOST = "https://jobs.example.com"
 DATETIME_PATTERN = "^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$"
@@ -26,7 +30,7 @@ NUMBER_MAX = 999_999_999
 # --- Schemas -----------------------------------------------------------------------------------
 
 
-def field(types: str | list[str], description: str, example: Any, **rules: Any) -> Schema:
+def field(types: str | list[str], description: str, example: object, **rules: object) -> Schema:
     """A key of an item: JSON type (or types, with "null"), description, one example, other keywords."""
     return {"type": types, "description": description, **rules, "examples": [example]}
 
@@ -37,7 +41,7 @@ def open_list(description: str, example: str, values: Iterable[str]) -> Schema:
     return field("string", f"{description} Expect other values.", example, **{"x-extensible-enum": [*values]})
 
 
-def reference(name: str, description: str = "", **more: Any) -> Schema:
+def reference(name: str, description: str = "", **more: object) -> Schema:
     """A reference to the schema called `name`."""
     return {
         "$ref": f"#/components/schemas/{name}",
@@ -46,12 +50,14 @@ def reference(name: str, description: str = "", **more: Any) -> Schema:
     }
 
 
-def example(fields: Mapping[str, Schema], names: Collection[str] | None = None) -> dict[str, Any]:
+def example(fields: Mapping[str, Schema], names: Collection[str] | None = None) -> JsonObject:
     """An item made of the examples of its fields, or only of those in `names`."""
     return {name: fields[name]["examples"][0] for name in (fields if names is None else names)}
 
 
-def page(path: str, items: list[Any], total: int, size: int = DEFAULT_SIZE, **others: str) -> dict[str, Any]:
+def page(
+    path: str, items: list[JsonObject], total: int, size: int = DEFAULT_SIZE, **others: str
+) -> JsonObject:
     """An example of the first page of a list of `total` items."""
     address, last = EXAMPLE_HOST + path, max(1, -(-total // size))
 
@@ -76,11 +82,11 @@ def page(path: str, items: list[Any], total: int, size: int = DEFAULT_SIZE, **ot
 # --- Declaring items and operations ------------------------------------------------------------
 
 
-def documented(name: str, description: str, fields: Mapping[str, Schema]) -> Callable[[type], Any]:
+def documented(name: str, description: str, fields: Mapping[str, Schema]) -> Callable[[type], type]:
     """Class decorator: the serializer's items have the schema `name`. `fields` describes their keys, and may
     have more."""
 
-    def decorate(serializer: type) -> Any:
+    def decorate(serializer: type) -> type:
         serializer.documentation = name, description, fields  # type: ignore[attr-defined]
         return serializer
 
@@ -93,14 +99,14 @@ class ItemExtension(OpenApiSerializerExtension):
     target_class = "jobsite.api.serializers.PlainItemSerializer"
     match_subclasses = True
 
-    def get_name(self, *args: Any, **kwargs: Any) -> str:
+    def get_name(self, *args: object, **kwargs: object) -> str:
         return self.target.documentation[0]
 
-    def map_serializer(self, auto_schema: Any, direction: Any) -> Schema:
+    def map_serializer(self, auto_schema: "AutoSchema", direction: Literal["request", "response"]) -> Schema:
         _, description, fields = self.target.documentation
         for child in self.target.fields.values():
             child = child.child if isinstance(child, serializers.ListSerializer) else child
-            if hasattr(child, "documentation"):
+            if isinstance(child, serializers.Serializer) and hasattr(child, "documentation"):
                 auto_schema.resolve_serializer(child, direction)
         omitted = getattr(getattr(self.target, "Meta", None), "omit_absent", ())
         return {
@@ -118,7 +124,7 @@ def operation(
     description: str,
     tag: str,
     response: Any,
-    examples: Mapping[str, Any],
+    examples: Mapping[str, object],
     answer: str,
     takes: Collection[OpenApiParameter] = (),
     credentials: list[dict[str, list[str]]] | None = None,
@@ -151,7 +157,7 @@ def operation(
     )
 
 
-def titled(examples: Mapping[str, Any]) -> dict[str, Any]:
+def titled(examples: Mapping[str, object]) -> JsonObject:
     return {title: {"summary": title, "value": body} for title, body in examples.items()}
 
 
@@ -160,7 +166,7 @@ OPTIONAL_CREDENTIALS: list[dict[str, list[str]]] = [{}, {"bearer": []}, {"sessio
 
 def query(name: str, schema: Schema, description: str) -> OpenApiParameter:
     """A query parameter. An array is sent as one comma-separated list, or repeated."""
-    comma_list: dict[str, Any] = {}
+    comma_list: JsonObject = {}
     if schema["type"] == "array":
         comma_list = {"style": "form", "explode": False}
         description += " The parameter may also be repeated, and its name may end with `[]`."

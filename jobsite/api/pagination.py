@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobsite.api import parameters
-from jobsite.api.addresses import absolute
+from jobsite.api.absolute_urls import absolute
 
 SIZE, NUMBER = "page[size]", "page[number]"
 DEFAULT_SIZE = 20

@@ -1,13 +1,12 @@
 """Access to internal vacancies: one setting, INTERNAL_ACCESS (docs/decisions.md #3)."""
 
-from typing import Any
-
 from django.conf import settings
+from django.http import HttpRequest
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from jobsite.api import addresses
+from jobsite.api import client_address
 
 SEE_INTERNAL = "vacancies.see_internal"  # for colleagues; other accounts do not have it
 
@@ -17,7 +16,7 @@ def is_protected() -> bool:
     return settings.INTERNAL_ACCESS != "public"
 
 
-def lacks_factor(request: Any) -> bool:
+def lacks_factor(request: HttpRequest | Request) -> bool:
     """Whether the session of `request` lacks a second factor that its account needs (decisions.md #90).
 
     The middleware jobsite.accounts.sign_in.SecondFactorGate decides. Without it, a password is enough.
@@ -34,7 +33,7 @@ def may_see_internal(request: Request) -> bool:
         if request.auth is None and lacks_factor(request):  # a session; a bearer token needs no second factor
             return False
         return bool(user and user.is_active and (user.is_staff or user.has_perm(SEE_INTERNAL)))
-    return not is_protected() or addresses.is_internal(request)
+    return not is_protected() or client_address.is_internal(request)
 
 
 def is_insider(request: Request) -> bool:
@@ -50,7 +49,7 @@ class InternalAccess(BasePermission):
 
     message = "Internal vacancies are not open to you."
 
-    def has_permission(self, request: Request, view: Any) -> bool:
+    def has_permission(self, request: Request, view: object) -> bool:
         if may_see_internal(request):
             return True
         if settings.INTERNAL_ACCESS == "network":

@@ -46,7 +46,7 @@ _TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}
 
 
 def problem(
-    request: HttpRequest, status: int, detail: str, headers: dict[str, str] | None = None, **members: Any
+    request: HttpRequest, status: int, detail: str, headers: dict[str, str] | None = None, **members: object
 ) -> JsonResponse:
     """Return a problem document about `request`. No cache stores it."""
     body = {

@@ -1,7 +1,5 @@
 """Content negotiation and JSON rendering."""
 
-from typing import Any
-
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import JSONRenderer as BaseJSONRenderer
 from rest_framework.request import Request
@@ -11,7 +9,7 @@ class JSONRenderer(BaseJSONRenderer):
     """Compact JSON. It ignores the indentation that an Accept header asks for, so that the body of a URL does
     not vary by that header."""
 
-    def get_indent(self, *args: Any) -> None:
+    def get_indent(self, *args: object) -> None:
         return None
 
 

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from django.db import models
 from rest_framework import serializers
 
-from jobsite.api.addresses import absolute
+from jobsite.api.absolute_urls import absolute
 from jobsite.api.placeholders import AddressToken, Token
+from jobsite.types import JsonObject
 
 
 class PlainItemSerializer(serializers.Serializer):
@@ -25,7 +27,7 @@ class PlainItemSerializer(serializers.Serializer):
         """The keys of an item, for the OpenAPI document. Override it if `to_representation` adds keys."""
         return list(self.fields)
 
-    def to_representation(self, instance: Any) -> dict[str, Any]:
+    def to_representation(self, instance: object) -> JsonObject:
         item = super().to_representation(instance)
         for name in getattr(getattr(self, "Meta", None), "omit_absent", ()):
             if name in item and not item[name]:
@@ -40,7 +42,7 @@ class ItemSerializer(PlainItemSerializer, serializers.ModelSerializer):
 class SharedItemSerializer(ItemSerializer):
     """A model instance that many items contain. In a rendered item, a placeholder stands for it."""
 
-    def to_representation(self, instance: Any) -> Any:
+    def to_representation(self, instance: models.Model) -> object:
         if self.parent is not None and self.context.get("is_stored"):
             return Token(f"{instance._meta.model_name}:{instance.pk}")
         return super().to_representation(instance)
@@ -52,7 +54,7 @@ class TextField(serializers.CharField):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(read_only=True, allow_null=True, **kwargs)
 
-    def to_representation(self, value: str) -> str | None:  # type: ignore[override]
+    def to_representation(self, value: str) -> str | None:
         return value or None
 
 
@@ -66,7 +68,7 @@ class AddressField(serializers.Field):
         self.file, self.url, self.empty = file, url, empty
         super().__init__(source="*", read_only=True)
 
-    def to_representation(self, value: Any) -> str | None:
+    def to_representation(self, value: object) -> str | None:
         file = getattr(value, self.file)
         address = file.url if file else getattr(value, self.url)
         if not address:

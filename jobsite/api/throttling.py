@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.core.exceptions import ImproperlyConfigured
 from rest_framework.throttling import BaseThrottle
 
-from jobsite.api import addresses
+from jobsite.api import client_address
 
 _SECONDS = {"s": 1, "sec": 1, "min": 60, "h": 3600, "hour": 3600}
 
@@ -35,8 +35,8 @@ class RateLimit(BaseThrottle):
     def __init__(self, rate: str = "") -> None:
         self._rate = rate
 
-    def allow_request(self, request: Any, view: Any = None) -> bool:
-        return settings.RATE_LIMIT == "off" or self.allow(addresses.counted(request))
+    def allow_request(self, request: Any, view: object = None) -> bool:
+        return settings.RATE_LIMIT == "off" or self.allow(client_address.rate_limit_key(request))
 
     def allow(self, counted: str) -> bool:
         """Count one request of `counted`, an address or an account. Return whether it is within the rate."""

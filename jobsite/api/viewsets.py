@@ -34,7 +34,7 @@ class ReadOnlyViewSet(GenericViewSet):
     def perform_authentication(self, request: Request) -> None:
         """Do nothing: permissions authenticate where they need to. Stale credentials break no public page."""
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         if self.action is None:  # before any other error
             self.http_method_not_allowed(request)
         super().initial(request, *args, **kwargs)
@@ -44,11 +44,11 @@ class ReadOnlyViewSet(GenericViewSet):
         received = parameters.read(request.query_params, names, self.list_names)
         self.query = {name: received[name] for name in names if name in received}
 
-    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def list(self, request: Request, *args: object, **kwargs: object) -> Response:
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
-    def options(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def options(self, request: Request, *args: object, **kwargs: object) -> Response:
         return Response(status=204, headers={"Allow": ", ".join(self.allowed_methods)})
 
     def next_change(self) -> datetime | None:
@@ -59,7 +59,9 @@ class ReadOnlyViewSet(GenericViewSet):
         """Whether the response is not public."""
         return False
 
-    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+    def finalize_response(
+        self, request: Request, response: Any, *args: object, **kwargs: object
+    ) -> HttpResponse:
         response = super().finalize_response(request, response, *args, **kwargs)
         if response.status_code == 200:
             if self.is_private():

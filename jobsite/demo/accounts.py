@@ -2,7 +2,7 @@
 
 from django.contrib.auth.models import Group, Permission, User
 
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from vacancies.models import Brand
 
 ACCOUNTS = {  # user name: description, printed by `manage.py demo`

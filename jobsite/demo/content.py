@@ -6,8 +6,8 @@ from collections import Counter
 from datetime import datetime, timedelta
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.db import transaction
 from django.utils import timezone
@@ -15,9 +15,10 @@ from django.utils.text import slugify
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from applications.models import HistoryEntry, Stage, StageChange
-from applications.operations import receive
+from applications.operations import create_application
 from forms_structure import operations
 from forms_structure.models import ConsentText, Form
+from jobsite.types import JsonObject
 from vacancies.models import (
     Attachment,
     Brand,
@@ -47,7 +48,7 @@ NOT_FIELDS = (
     "attachments",
 )
 
-Row = dict[str, Any]
+Row = JsonObject
 Colour = tuple[int, ...]
 
 
@@ -168,7 +169,7 @@ def _forms(content: Row, brands: dict[str, Brand], made: Counter[str]) -> None:
         made["forms"] += 1
 
 
-def load_applications(*, user: Any, at: datetime) -> int:
+def load_applications(*, user: User, at: datetime) -> int:
     """Create the demo applications of `user`, unless there are some. Return their number."""
     if user.applications.exists():
         return 0
@@ -178,7 +179,7 @@ def load_applications(*, user: Any, at: datetime) -> int:
         vacancy = Vacancy.objects.filter(title=row["vacancy"]).first()
         if vacancy is None:
             continue
-        application = receive(
+        application = create_application(
             user=user,
             vacancy=vacancy,
             at=at + timedelta(**row["received"]),
@@ -292,7 +293,7 @@ def _mixed(colour: str, other: str, share: float) -> Colour:
     return tuple(round(one + (two - one) * share) for one, two in pairs)
 
 
-def _encoded(image: Image.Image, kind: str, **how: Any) -> ContentFile:
+def _encoded(image: Image.Image, kind: str, **how: object) -> ContentFile:
     file = BytesIO()
     image.save(file, kind, **how)
     return ContentFile(file.getvalue())

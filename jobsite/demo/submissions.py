@@ -2,7 +2,6 @@
 
 import json
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.core.files.base import ContentFile
 from django.db import transaction
@@ -13,6 +12,7 @@ from applications.operations import move, submit
 from applications.submissions.forms import ServedForm, served_form
 from forms_structure.choices import CHECKED, FieldRole, FieldType
 from jobsite.demo.content import CONTENT
+from jobsite.types import JsonObject
 from vacancies.models import Vacancy
 
 
@@ -40,7 +40,7 @@ def load_submissions(*, at: datetime) -> int:
             at=at + timedelta(**row["received"]),
             form=form,
         )
-        rows: Any = Application.objects.filter(pk=application.pk)
+        rows = Application.objects.filter(pk=application.pk)
         if stage := stages.get(row.get("stage")):
             rows.update(rating=row.get("rating"), read_at=at)
             move(applications=rows, stage=stage, author=None, at=at)
@@ -50,7 +50,7 @@ def load_submissions(*, at: datetime) -> int:
     return made
 
 
-def _filled_in(form: ServedForm, row: dict[str, Any]) -> tuple[dict[str, Any], dict[str, ContentFile]]:
+def _filled_in(form: ServedForm, row: JsonObject) -> tuple[JsonObject, dict[str, ContentFile]]:
     """Return the values and files of the form: what `row` has by role, and something for required fields."""
     values = {form.roles[role]: text for role, text in row["person"].items() if role in form.roles}
     files: dict[str, ContentFile] = {}
@@ -64,7 +64,7 @@ def _filled_in(form: ServedForm, row: dict[str, Any]) -> tuple[dict[str, Any], d
     return values, files
 
 
-def _value(field: dict[str, Any], row: dict[str, Any]) -> Any:
+def _value(field: JsonObject, row: JsonObject) -> object:
     """Return a value of a required field, which shows no conditional field if there is such an option."""
     if field["type"] == FieldType.CHECKBOX:
         return CHECKED

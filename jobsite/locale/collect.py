@@ -3,7 +3,6 @@ the repository. New and changed texts get an empty translation, which the tests 
 
 import os
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
@@ -23,7 +22,7 @@ msgstr ""
 class Collect(makemessages.Command):
     msgmerge_options = [*makemessages.Command.msgmerge_options, "--no-fuzzy-matching"]
 
-    def find_files(self, root: str) -> list[Any]:
+    def find_files(self, root: str) -> list[makemessages.TranslatableFile]:
         """Return the files of our apps. templates/<app>/ belongs to that app, other templates to jobsite."""
         files = super().find_files(root)
         self.locale_paths = [os.path.abspath(f"{app}/locale") for app in APPS]

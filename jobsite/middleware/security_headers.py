@@ -22,9 +22,10 @@ _FEATURES = """accelerometer autoplay browsing-topics camera display-capture enc
 gyroscope hid magnetometer microphone midi payment serial usb xr-spatial-tracking"""
 PERMISSIONS = ", ".join(f"{feature}=()" for feature in _FEATURES.split())
 
+Policy = dict[str, Any]  # by directive
 _NOTHING_ELSE = {"default-src": [NONE], "base-uri": [NONE], "frame-ancestors": [NONE]}
-NOTHING = _NOTHING_ELSE | {"form-action": [NONE], "sandbox": True}
-ACCOUNT = _NOTHING_ELSE | {
+NOTHING: Policy = _NOTHING_ELSE | {"form-action": [NONE], "sandbox": True}
+ACCOUNT: Policy = _NOTHING_ELSE | {
     "script-src": [SELF],  # passkeys, form.js and its web worker
     "style-src": [SELF],
     "img-src": [SELF, "data:"],  # the QR code of a second factor
@@ -33,7 +34,7 @@ ACCOUNT = _NOTHING_ELSE | {
 }
 # The theme evaluates expressions in attributes (Alpine) and sets styles. The only inline script is the import
 # map of the text editor, which is allowed by its digest.
-ADMIN = _NOTHING_ELSE | {
+ADMIN: Policy = _NOTHING_ELSE | {
     "script-src": [SELF, UNSAFE_EVAL],
     "style-src": [SELF, UNSAFE_INLINE],
     "img-src": ["*", "data:", "blob:"],  # images of vacancies may be on other sites
@@ -50,7 +51,7 @@ POLICIES = {"admin": ADMIN, "account": ACCOUNT, "apply": ACCOUNT}
 @lru_cache(maxsize=len(POLICIES) + 1)
 def policy(kind: str) -> str:
     """Return the policy of paths below /`kind`/; the same in each process."""
-    directives: dict[str, Any] = POLICIES.get(kind, NOTHING)
+    directives = POLICIES.get(kind, NOTHING)
     if kind == "admin":
         inline = re.findall("<script[^>]*>(.*?)</script>", str(importmap), re.DOTALL)
         digests = [b64encode(sha256(text.encode()).digest()).decode() for text in inline]

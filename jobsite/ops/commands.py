@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError
 from django.utils import translation
 from tqdm import tqdm
 
@@ -27,17 +27,6 @@ logger = logging.getLogger("jobsite.ops.commands")
 
 
 @contextmanager
-def dry_run(is_dry_run: bool) -> Iterator[None]:
-    """Roll back what the block writes, if `is_dry_run`."""
-    if not is_dry_run:
-        yield
-        return
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
-
-
-@contextmanager
 def uninterrupted() -> Iterator[None]:
     """Delay Ctrl-C until the end of the block, so that the command counts what the block commits. A second
     Ctrl-C takes effect immediately."""
@@ -46,7 +35,7 @@ def uninterrupted() -> Iterator[None]:
         return
     received: list[int] = []
 
-    def delay(number: int, frame: Any) -> None:
+    def delay(number: int, frame: object) -> None:
         if received:
             raise KeyboardInterrupt
         received.append(number)
@@ -93,7 +82,7 @@ class Command(BaseCommand):
                 yield row
                 bar.update()
 
-    def finish(self, summary: str, *, ok: bool = True, lines: Iterable[str] = (), **data: Any) -> None:
+    def finish(self, summary: str, *, ok: bool = True, lines: Iterable[str] = (), **data: object) -> None:
         """Print `lines` and `summary`, or `data` as one JSON object. Exit with 1 unless `ok`."""
         if self.json:
             self.stdout.write(json.dumps({"summary": summary, **data}, ensure_ascii=False, default=str))
@@ -107,7 +96,7 @@ class Command(BaseCommand):
     def execute(self, *args: Any, **options: Any) -> Any:
         self.json = options.get("format") == "json"
         self.written = lambda: "Nothing was written."
-        self._bars: list[Any] = []
+        self._bars: list[tqdm] = []
         started_at, outcome = perf_counter(), "failed"
         try:
             if self.needs_migrations:
@@ -125,7 +114,7 @@ class Command(BaseCommand):
             raise SystemExit(INTERRUPTED) from None
         finally:  # log no arguments: they may contain personal data
             name = type(self).__module__.rpartition(".")[2]
-            fields: dict[str, Any] = {"command": name, "outcome": outcome}
+            fields: dict[str, object] = {"command": name, "outcome": outcome}
             fields["duration_ms"] = round(1000 * (perf_counter() - started_at))
             logger.info("%(command)s %(outcome)s in %(duration_ms)s ms", fields, extra=fields)
 

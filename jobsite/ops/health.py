@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
+from wsgiref.types import StartResponse, WSGIEnvironment
 
 from django.core.cache import caches
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
@@ -18,6 +19,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 
 from jobsite.serving.replica import REPLICA
+from jobsite.types import JsonObject
 
 PATHS = ("/healthz", "/readyz")
 TIMEOUT = 2.0  # seconds that a caller waits for a probe
@@ -35,7 +37,7 @@ class CachedProbe:
 
     probe: Callable[[], Any]
     max_age: float
-    lock: Any = field(default_factory=threading.Lock)
+    lock: threading.Lock = field(default_factory=threading.Lock)
     done: threading.Event = field(default_factory=threading.Event)
     started_at: float = float("-inf")
     result: Any = None
@@ -104,9 +106,9 @@ def cache_state() -> str:
     return "degraded" if server.off_until else "ok"
 
 
-def report() -> dict[str, Any]:
+def report() -> JsonObject:
     """Return the state of each dependency of this process."""
-    found: dict[str, Any] = {"database": "ok"}
+    found: JsonObject = {"database": "ok"}
     try:
         count = on_dedicated_connection(count_unapplied_migrations)
         found["migrations"] = "ok" if count == 0 else f"{count} not applied"
@@ -126,7 +128,7 @@ cached_report = CachedProbe(report, MAX_AGE)
 _was_ready = True
 
 
-def readiness() -> dict[str, Any]:
+def readiness() -> JsonObject:
     """Return whether requests can be answered, and the state of each dependency.
 
     A process without its cache or the replica is ready: it is slower, and correct. So this does not wait for
@@ -141,7 +143,7 @@ def readiness() -> dict[str, Any]:
     return {"status": "ready" if is_ready else "not ready", **found}
 
 
-def application(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
+def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     """The WSGI application of PATHS."""
     headers = [("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff")]
     if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):

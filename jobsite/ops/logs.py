@@ -17,6 +17,7 @@ from json import dumps
 from random import getrandbits
 from time import perf_counter
 from typing import Any
+from wsgiref.types import StartResponse, WSGIEnvironment
 
 from django.conf import settings
 from django.urls import Resolver404, resolve
@@ -24,6 +25,7 @@ from pythonjsonlogger import json
 from pythonjsonlogger.core import RESERVED_ATTRS
 
 from jobsite.serving import SOURCE
+from jobsite.types import JsonObject
 
 OTHER = "other"  # operation of unknown paths
 PATH_MAX = 300  # characters of a path that are logged
@@ -69,7 +71,7 @@ def _visible(text: str) -> str:
     return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
-def network(username: str, ip_address: str, *args: Any) -> str:
+def network(username: str, ip_address: str, *args: object) -> str:
     """Return the network of a failed sign-in instead of its address. Called by django-axes."""
     try:
         return str(ip_network(f"{ip_address}/{48 if ':' in ip_address else 24}", strict=False))
@@ -90,8 +92,8 @@ class JsonFormatter(json.JsonFormatter):
             reserved_attrs=[*RESERVED_ATTRS, "request"],  # its repr contains path and query
         )
 
-    def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
-        plain: dict[str, Any] = {"timestamp": _timestamp(time.time())}
+    def process_log_record(self, log_data: JsonObject) -> JsonObject:
+        plain: JsonObject = {"timestamp": _timestamp(time.time())}
         for name, value in log_data.items():
             if isinstance(value, str):
                 plain[name] = redacted(value)
@@ -101,7 +103,7 @@ class JsonFormatter(json.JsonFormatter):
             plain["request_id"] = current
         return plain
 
-    def jsonify_log_record(self, log_data: dict[str, Any]) -> str:
+    def jsonify_log_record(self, log_data: JsonObject) -> str:
         return super().jsonify_log_record(log_data).replace("\x7f", "\\u007f")
 
 
@@ -180,7 +182,7 @@ class Requests:
         self.count = count
         self.is_logged = is_logged
 
-    def __call__(self, environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         started_at = perf_counter()
         given = environ.get("HTTP_X_REQUEST_ID")
         own = given if given and _is_sane(given) else f"{getrandbits(64):016x}"
@@ -194,7 +196,7 @@ class Requests:
             status, headers = line[:3], its
             return start_response(line, [*its, ("X-Request-ID", own)], *exc_info)
 
-        body: Any = None
+        body: Iterable[bytes] | None = None
         try:
             body = self.application(environ, start)
             return body
@@ -223,14 +225,14 @@ class Requests:
                     )
 
 
-def _size(body: Any, headers: list[tuple[str, str]]) -> int | None:
+def _size(body: Iterable[bytes] | None, headers: list[tuple[str, str]]) -> int | None:
     """Return the length of a response in bytes, if it is known in advance."""
     if type(body) is list:
         return sum(map(len, body))
     return next((int(value) for name, value in headers if name == "Content-Length"), None)
 
 
-def _write(**fields: Any) -> None:
+def _write(**fields: object) -> None:
     """Log a request. Bypasses `logging`, which takes as long as a cached response."""
     now = _timestamp(time.time())
     if settings.LOG_FORMAT == "json":

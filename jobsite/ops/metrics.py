@@ -12,7 +12,7 @@ import logging
 import os
 import platform
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
@@ -20,7 +20,7 @@ import django
 from axes.signals import user_locked_out
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in, user_login_failed
-from prometheus_client import CollectorRegistry, Counter, Histogram, values
+from prometheus_client import CollectorRegistry, Counter, Histogram, Metric, values
 from prometheus_client.exposition import ThreadingWSGIServer, make_wsgi_app
 from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -73,7 +73,7 @@ SECONDS = Histogram(
     "jobsite_request_seconds", "Time to produce a response.", ["operation"], buckets=BUCKETS, **_options
 )
 SIGN_INS = Counter("jobsite_sign_ins", "Sign-in attempts.", ["outcome"], **_options)
-_children: dict[tuple[str, str, str, str], tuple[Any, Any]] = {}
+_children: dict[tuple[str, str, str, str], tuple[Counter, Histogram]] = {}
 
 
 def count(operation: str, method: str, status: str, source: str, seconds: float) -> None:
@@ -85,15 +85,15 @@ def count(operation: str, method: str, status: str, source: str, seconds: float)
     children[1].observe(seconds)
 
 
-def _signed_in(**kwargs: Any) -> None:
+def _signed_in(**kwargs: object) -> None:
     SIGN_INS.labels("accepted").inc()
 
 
-def _refused(**kwargs: Any) -> None:
+def _refused(**kwargs: object) -> None:
     SIGN_INS.labels("refused").inc()
 
 
-def _locked_out(**kwargs: Any) -> None:
+def _locked_out(**kwargs: object) -> None:
     SIGN_INS.labels("locked_out").inc()
 
 
@@ -114,7 +114,7 @@ class GaugeCollector:
         self._replica = health.CachedProbe(health.replica_responds, health.MAX_AGE)
         self._database_gauges = health.CachedProbe(probe, DATABASE_MAX_AGE)
 
-    def describe(self) -> list[Any]:
+    def describe(self) -> list[Metric]:
         return []  # otherwise registering it would collect everything
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
@@ -135,7 +135,7 @@ class GaugeCollector:
         yield from self._database_gauges() or ()
 
 
-def gauge(name: str, text: str, labels: Iterable[str], numbers: dict[tuple, Any]) -> GaugeMetricFamily:
+def gauge(name: str, text: str, labels: Iterable[str], numbers: Mapping[Any, float]) -> GaugeMetricFamily:
     """Return the gauge `jobsite_<name>` with the help `text`; `numbers` are by the values of `labels`."""
     family = GaugeMetricFamily(f"jobsite_{name}", text, labels=list(labels))
     for each, number in numbers.items():
@@ -153,7 +153,7 @@ class _Server(ThreadingWSGIServer):
 class _Handler(WSGIRequestHandler):
     timeout = 10  # seconds to receive a request
 
-    def log_message(self, *args: Any) -> None:
+    def log_message(self, *args: object) -> None:
         """Do not log requests for metrics."""
 
 

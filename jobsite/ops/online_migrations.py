@@ -5,19 +5,20 @@ databases they are Django's operations, each in a transaction. A migration that 
 False` and can be interrupted: every operation can be repeated.
 """
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from django.db import migrations, router, transaction
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.state import ProjectState, StateApps
 
 
-def _is_online(schema_editor: Any) -> bool:
+def _is_online(schema_editor: BaseDatabaseSchemaEditor) -> bool:
     return schema_editor.connection.vendor == "postgresql"
 
 
-def without_lock_timeout(schema_editor: Any, *statements: str) -> None:
+def without_lock_timeout(schema_editor: BaseDatabaseSchemaEditor, *statements: str) -> None:
     """Run statements that wait for older transactions, but block nobody while they wait."""
     with schema_editor.connection.cursor() as cursor:
         cursor.execute("SHOW lock_timeout")
@@ -30,9 +31,9 @@ def without_lock_timeout(schema_editor: Any, *statements: str) -> None:
         schema_editor.execute(f"SET lock_timeout = '{before}'", params=None)
 
 
-def _create_index(schema_editor: Any, statement: str) -> None:
+def _create_index(schema_editor: BaseDatabaseSchemaEditor, statement: str) -> None:
     """Create the index of `statement`; drop the invalid index of an interrupted attempt first."""
-    name = re.match(r'CREATE INDEX "([^"]+)"', statement)[1]  # type: ignore[index]
+    name = statement.removeprefix('CREATE INDEX "').partition('"')[0]
     with schema_editor.connection.cursor() as cursor:
         cursor.execute(
             "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(quote_ident(%s))", [name]
@@ -45,7 +46,7 @@ def _create_index(schema_editor: Any, statement: str) -> None:
 
 
 @contextmanager
-def _atomic(schema_editor: Any) -> Iterator[None]:
+def _atomic(schema_editor: BaseDatabaseSchemaEditor) -> Iterator[None]:
     """Run the block and the deferred SQL in one transaction.
 
     SQLite rebuilds a table in several steps: if it were interrupted between two, the table would be missing.
@@ -56,7 +57,7 @@ def _atomic(schema_editor: Any) -> Iterator[None]:
             schema_editor.execute(schema_editor.deferred_sql.pop(0), params=None)
 
 
-def _columns(schema_editor: Any, table: str) -> set[str]:
+def _columns(schema_editor: BaseDatabaseSchemaEditor, table: str) -> set[str]:
     connection = schema_editor.connection
     with connection.cursor() as cursor:
         return {column.name for column in connection.introspection.get_table_description(cursor, table)}
@@ -65,7 +66,13 @@ def _columns(schema_editor: Any, table: str) -> set[str]:
 class AddIndexOnline(migrations.AddIndex):
     """Creates the index concurrently."""
 
-    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
         model = to_state.apps.get_model(app_label, self.model_name)
         if not _is_online(schema_editor):
             with schema_editor.connection.cursor() as cursor:
@@ -76,7 +83,13 @@ class AddIndexOnline(migrations.AddIndex):
         elif router.allow_migrate_model(schema_editor.connection.alias, model):
             _create_index(schema_editor, str(self.index.create_sql(model, schema_editor)))
 
-    def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+    def database_backwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
         if not _is_online(schema_editor):
             super().database_backwards(app_label, schema_editor, from_state, to_state)
         else:
@@ -86,7 +99,13 @@ class AddIndexOnline(migrations.AddIndex):
 class AddForeignKeyOnline(migrations.AddField):
     """Adds a nullable column, which is fast, and creates its index concurrently."""
 
-    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
         model = to_state.apps.get_model(app_label, self.model_name)
         field = model._meta.get_field(self.name)
         is_missing = field.column not in _columns(schema_editor, model._meta.db_table)
@@ -99,10 +118,17 @@ class AddForeignKeyOnline(migrations.AddField):
             with schema_editor.connection.schema_editor(atomic=True) as inner:
                 super().database_forwards(app_label, inner, from_state, to_state)
                 inner.deferred_sql.clear()  # it creates the index
-        for statement in schema_editor._field_indexes_sql(model, field):
+        editor: Any = schema_editor  # the stubs leave out the method
+        for statement in editor._field_indexes_sql(model, field):
             _create_index(schema_editor, str(statement))
 
-    def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+    def database_backwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
         with nullcontext() if _is_online(schema_editor) else _atomic(schema_editor):
             super().database_backwards(app_label, schema_editor, from_state, to_state)
 
@@ -111,17 +137,35 @@ class ReplaceConstraintOnline(migrations.AddConstraint):
     """Replaces the constraint of the same name. It applies to new rows immediately; existing rows are
     validated while others read and write."""
 
-    def state_forwards(self, app_label: str, state: Any) -> None:
+    def state_forwards(self, app_label: str, state: ProjectState) -> None:
         state.remove_constraint(app_label, self.model_name_lower, self.constraint.name)
         super().state_forwards(app_label, state)
 
-    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
         self._replace(app_label, schema_editor, from_state, to_state)
 
-    def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+    def database_backwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
         self._replace(app_label, schema_editor, from_state, to_state)
 
-    def _replace(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+    def _replace(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
         old, new = (state.apps.get_model(app_label, self.model_name) for state in (from_state, to_state))
         name, table = self.constraint.name, new._meta.db_table
         before, after = (next(c for c in m._meta.constraints if c.name == name) for m in (old, new))
@@ -147,7 +191,7 @@ class DropTriggers(migrations.RunPython):
     def __init__(self, tables: str, *, forwards: bool = False) -> None:
         """`tables` is a regular expression."""
 
-        def drop(apps: Any, schema_editor: Any) -> None:
+        def drop(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
             if not _is_online(schema_editor):
                 return
             with schema_editor.connection.cursor() as cursor:
@@ -162,5 +206,5 @@ class DropTriggers(migrations.RunPython):
         super().__init__(drop if forwards else migrations.RunPython.noop, drop)
         self.tables, self.forwards = tables, forwards
 
-    def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
+    def deconstruct(self) -> tuple[str, list[object], dict[str, Any]]:
         return type(self).__name__, [self.tables], {"forwards": True} if self.forwards else {}

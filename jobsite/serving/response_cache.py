@@ -145,7 +145,7 @@ class ResponseCache:
             state = self.read_state() if key in self.entries else None
             entry = self.find(key, state, now) if state else None
             if entry is None:
-                with self.single_flight(key) if settings.BODY_CACHE_MB else nullcontext() as has_waited:
+                with self.single_flight(key) if settings.RESPONSE_CACHE_MB else nullcontext() as has_waited:
                     if has_waited:
                         state, now = self.read_state(), time.time()
                         entry = self.find(key, state, now)
@@ -260,13 +260,13 @@ class ResponseCache:
         return *run_wsgi(self.application, plain), plain.get(CACHE_UNTIL)
 
     def store(self, key: Key, entry: CacheEntry) -> None:
-        if not settings.BODY_CACHE_MB:
+        if not settings.RESPONSE_CACHE_MB:
             return
         with self.lock:
             if old := self.entries.pop(key, None):
                 self.size -= old.size
             self.entries[key] = entry
             self.size += entry.size
-            while self.size > settings.BODY_CACHE_MB * 2**20 and self.entries:
+            while self.size > settings.RESPONSE_CACHE_MB * 2**20 and self.entries:
                 _, dropped = self.entries.popitem(last=False)
                 self.size -= dropped.size

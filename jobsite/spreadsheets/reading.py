@@ -9,10 +9,10 @@ import zlib
 from collections.abc import Iterator
 from datetime import date, datetime, time
 from itertools import islice
-from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
+from openpyxl.cell.read_only import EmptyCell, ReadOnlyCell
 
 from jobsite.spreadsheets import BOM, FORMULA
 from jobsite.spreadsheets.writing import as_text
@@ -125,7 +125,7 @@ def _limited(number: int, row: list[str]) -> list[str]:
     return row
 
 
-def _text(cell: Any) -> str:
+def _text(cell: ReadOnlyCell | EmptyCell) -> str:
     value = cell.value
     if value is None:
         return ""

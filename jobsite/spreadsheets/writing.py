@@ -4,10 +4,11 @@ import csv
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from io import BytesIO
-from typing import Any
+from typing import TypeVar
 
 import xlsxwriter
 from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from jobsite.spreadsheets import BOM, CELL_MAX, FORMULA
@@ -72,6 +73,9 @@ def xlsx_bytes(batches: Batches) -> bytes:
     return file.getvalue()
 
 
+Response = TypeVar("Response", bound=HttpResponseBase)
+
+
 def csv_response(batches: Batches, name: str, *, at: datetime) -> StreamingHttpResponse:
     response = StreamingHttpResponse(csv_lines(batches), content_type="text/csv; charset=utf-8")
     return _download(response, name, at, "csv")
@@ -82,7 +86,7 @@ def xlsx_response(batches: Batches, name: str, *, at: datetime) -> HttpResponse:
     return _download(HttpResponse(xlsx_bytes(batches), content_type=kind), name, at, "xlsx")
 
 
-def _download(response: Any, name: str, at: datetime, ending: str) -> Any:
+def _download(response: Response, name: str, at: datetime, ending: str) -> Response:
     day = at.astimezone(timezone.get_default_timezone()).date()
     response["Content-Disposition"] = f'attachment; filename="{name}-{day}.{ending}"'
     return response

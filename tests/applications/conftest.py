@@ -1,8 +1,8 @@
 import pytest
 from django.contrib.auth.models import User
 
-from jobsite.admin import roles
-from jobsite.ops.commands import dry_run
+from jobsite.accounts import roles
+from jobsite.db.transactions import dry_run
 from tests.applications.makers import make_user
 from tests.applications.personal_data import FIRST, LAST, MAIL, NAME, make_personal_data
 

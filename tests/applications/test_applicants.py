@@ -148,22 +148,24 @@ def test_second_account_of_an_address_is_not_created(at, values):
 def test_withdrawal_moves_the_application_and_queues_an_email(at, withdrawn):
     application = make_anonymous(stage=make_stage("Inbox"))
 
-    assert operations.withdraw(application=application, base_url="https://x.example", at=at) is True
+    assert (
+        operations.withdraw_application(application=application, base_url="https://x.example", at=at) is True
+    )
 
-    application = Application.objects.with_shown().get()
+    application = Application.objects.with_visible_status().get()
     assert (application.withdrawn_at, application.updated_at) == (at, at)
     assert stages_of(application) == ["Inbox", "Gone"]
     assert StageChange.objects.get(stage=withdrawn).author is None
-    assert application.shown_status(at=at) == withdrawn.status  # without its embargo
+    assert application.visible_status(at=at) == withdrawn.status  # without its embargo
     message = Message.objects.get()
     assert (message.kind, message.to, message.application) == ("withdrawal", ADDRESS, application)
 
-    assert operations.withdraw(application=application, at=at + timedelta(hours=1)) is False
+    assert operations.withdraw_application(application=application, at=at + timedelta(hours=1)) is False
     application.refresh_from_db()
     assert application.withdrawn_at == at
     assert (Message.objects.count(), len(stages_of(application))) == (1, 2)
     imported = make_application(user=make_user("imported", email=""))
-    assert operations.withdraw(application=imported, at=at) is True
+    assert operations.withdraw_application(application=imported, at=at) is True
     assert Message.objects.count() == 1
 
 
@@ -173,15 +175,15 @@ def test_result_that_the_applicant_knows_stays_and_one_under_embargo_does_not_sh
     Stage.objects.filter(pk__in=[end.pk, secret.pk]).update(kind=kind)
     application = make_anonymous(stage=end)
     with pytest.raises(operations.DecidedError):
-        operations.withdraw(application=application, at=at)
+        operations.withdraw_application(application=application, at=at)
     assert (stages_of(application), Message.objects.count()) == (["End"], 0)
 
     application = make_anonymous(stage=make_stage("Inbox"))
     StageChange.objects.create(application=application, stage=secret, at=at)
-    shown = Application.objects.with_shown().filter(pk=application.pk)
+    shown = Application.objects.with_visible_status().filter(pk=application.pk)
     assert shown.get().is_withdrawable(at=at)
-    assert operations.withdraw(application=application, at=at) is True
-    found = {shown.get().shown_status(at=moment) for moment in (at, at + timedelta(days=30))}
+    assert operations.withdraw_application(application=application, at=at) is True
+    found = {shown.get().visible_status(at=moment) for moment in (at, at + timedelta(days=30))}
     assert found == {withdrawn.status}
 
 
@@ -190,19 +192,19 @@ def test_application_that_a_recruiter_moved_to_withdrawn_is_withdrawn(at, withdr
     application = make_anonymous()
     operations.move(applications=Application.objects.all(), stage=withdrawn, author=None, at=at)
 
-    assert operations.withdraw(application=application, at=at) is False
+    assert operations.withdraw_application(application=application, at=at) is False
     assert Message.objects.count() == 0
 
 
 def test_reopened_application_can_be_withdrawn_again(at, withdrawn):
     application = make_anonymous(stage=make_stage("Inbox"))
-    operations.withdraw(application=application, at=at)
+    operations.withdraw_application(application=application, at=at)
     rows, later = Application.objects.all(), at + timedelta(hours=1)
     operations.move(applications=rows, stage=make_stage("Again"), author=None, at=later)
     application.refresh_from_db()
     assert application.withdrawn_at is None
 
-    assert operations.withdraw(application=application, at=at + timedelta(hours=2)) is True
+    assert operations.withdraw_application(application=application, at=at + timedelta(hours=2)) is True
     assert stages_of(application) == ["Inbox", "Gone", "Again", "Gone"]
 
 
@@ -210,8 +212,8 @@ def test_withdrawal_works_without_a_stage_for_it(at):
     Stage.objects.all().delete()
     application = make_anonymous(stage=make_stage("Inbox"))
 
-    assert operations.withdraw(application=application, at=at) is True
-    assert operations.withdraw(application=application, at=at) is False
+    assert operations.withdraw_application(application=application, at=at) is True
+    assert operations.withdraw_application(application=application, at=at) is False
 
     application.refresh_from_db()
     assert (application.withdrawn_at, stages_of(application)) == (at, ["Inbox"])
@@ -228,7 +230,7 @@ REPEATS = range(3 if connection.vendor == "postgresql" else 1)  # SQLite lets on
 def test_concurrent_withdrawals_withdraw_once(withdrawn, _):
     application = make_anonymous()
     at = application.created_at + timedelta(hours=1)
-    act = partial(operations.withdraw, application=application, at=at)
+    act = partial(operations.withdraw_application, application=application, at=at)
 
     assert sorted(at_once(*[act] * 4)) == [False, False, False, True]
 
@@ -273,7 +275,7 @@ def test_withdrawal_waits_for_a_recruiters_decision(withdrawn):
 
     def withdraw():
         try:
-            operations.withdraw(application=application, at=at)
+            operations.withdraw_application(application=application, at=at)
         except operations.DecidedError as error:
             failed.append(error)
 

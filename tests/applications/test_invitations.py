@@ -14,7 +14,7 @@ from applications.mail.links import invitation_of, invitation_path
 from applications.models import Invitation, Message
 from applications.operations import invitations as operations
 from applications.privacy.retention import purge_credentials
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from tests.applications.admin.conftest import colleague
 from tests.applications.makers import signed_in
 from tests.factories import make_brand

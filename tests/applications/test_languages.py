@@ -32,7 +32,7 @@ from applications.models import (
 from applications.submissions.links import receipt_path
 from applications.urls import urlpatterns
 from forms_structure import operations as forms
-from jobsite.admin.users import described
+from jobsite.admin.users import permission_label
 from tests.applications.makers import make_file, make_stage, make_step, make_submission, make_token, make_user
 from tests.factories import make_brand, make_vacancy
 from tests.forms_structure.strategies import section, text_field
@@ -241,7 +241,7 @@ def test_permissions_are_translated() -> None:
     rows = Permission.objects.filter(content_type__app_label="applications").select_related("content_type")
 
     with translation.override("en"):
-        english = {row.pk: described(row) for row in rows}
+        english = {row.pk: permission_label(row) for row in rows}
     with translation.override(LANGUAGE):
-        both = [(english[row.pk].split(" | "), described(row).split(" | ")) for row in rows]
+        both = [(english[row.pk].split(" | "), permission_label(row).split(" | ")) for row in rows]
     assert [old for old, new in both if old[-1] == new[-1]] == []

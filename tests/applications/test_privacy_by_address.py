@@ -388,7 +388,9 @@ def test_erased_application_is_not_withdrawn():
 
     def withdraw():
         try:
-            operations.withdraw(application=application, at=application.created_at + timedelta(hours=1))
+            operations.withdraw_application(
+                application=application, at=application.created_at + timedelta(hours=1)
+            )
         except Application.DoesNotExist as error:
             failed.append(error)
 

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from applications import operations, privacy
-from applications.admin.selection import Selection
+from applications.admin.selection import ApplicationSelection
 from applications.importer import Importer
 from applications.models import Application, Stage, Status
 from applications.privacy import retention
@@ -51,7 +51,10 @@ def clients(count: int) -> list[Client]:
 @pytest.mark.parametrize("_", REPEATS)
 def test_concurrent_moves_to_one_stage_record_one_change(stages: dict[str, Stage], _: int) -> None:
     application = make_application(stage=stages["New"])
-    posted = {"applications": str(Selection.of(Application.objects.all())), "stage": stages["Invited"].pk}
+    posted = {
+        "applications": str(ApplicationSelection.of(Application.objects.all())),
+        "stage": stages["Invited"].pk,
+    }
 
     answers = at_once(*(partial(client.post, f"{LIST}move/", posted) for client in clients(6)))
 

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from applications.models import Application, Stage, StageChange
-from applications.operations import move, undo
+from applications.operations import move, undo_moves
 from tests.applications.makers import make_application, make_stage
 from tests.conftest import NOW
 from tests.parallel import at_once
@@ -34,8 +34,8 @@ def moved(application: Application, stage: Stage, at: datetime = NOW) -> int:
 
 
 def shown(application: Application, at: datetime) -> str:
-    seen = Application.objects.with_shown().get(pk=application.pk)
-    return str(seen.shown_status(at=at)).removeprefix("Status of ")
+    seen = Application.objects.with_visible_status().get(pk=application.pk)
+    return str(seen.visible_status(at=at)).removeprefix("Status of ")
 
 
 def stage_of(application: Application) -> str:
@@ -46,7 +46,7 @@ def test_undone_change_is_never_shown(application: Application) -> None:
     anna = User.objects.create_user("anna")
     change = moved(application, make_stage("Rejected", embargo_days=2))
 
-    assert undo([change], author=anna, at=NOW + DAY) == ([application.pk], [])
+    assert undo_moves([change], author=anna, at=NOW + DAY) == ([application.pk], [])
 
     assert stage_of(application) == "New"
     assert {shown(application, NOW + days * DAY) for days in (0, 1, 2, 3)} == {"New"}
@@ -59,7 +59,9 @@ def test_undone_change_is_never_shown(application: Application) -> None:
 def test_undo_keeps_the_embargo_of_the_previous_stage(application: Application) -> None:
     """Rejected on day 0, moved on by mistake on day 1, and undone: shown from day 3, not earlier or never."""
     moved(application, make_stage("Rejected", embargo_days=3))
-    undo([moved(application, make_stage("Interview", embargo_days=1), NOW + DAY)], author=None, at=NOW + DAY)
+    undo_moves(
+        [moved(application, make_stage("Interview", embargo_days=1), NOW + DAY)], author=None, at=NOW + DAY
+    )
 
     assert stage_of(application) == "Rejected"
     statuses = [shown(application, NOW + days * DAY) for days in (1, 2, 3, 9)]
@@ -70,15 +72,15 @@ def test_changes_are_undone_one_after_the_other(application: Application) -> Non
     first = moved(application, make_stage("Rejected", embargo_days=3))
     second = moved(application, make_stage("Interview", embargo_days=3))
 
-    assert undo([first], author=None, at=NOW) == ([], [application.pk])  # not the latest one
-    assert undo([second], author=None, at=NOW) == ([application.pk], [])
-    assert undo([first], author=None, at=NOW) == ([application.pk], [])
+    assert undo_moves([first], author=None, at=NOW) == ([], [application.pk])  # not the latest one
+    assert undo_moves([second], author=None, at=NOW) == ([application.pk], [])
+    assert undo_moves([first], author=None, at=NOW) == ([application.pk], [])
 
     assert stage_of(application) == shown(application, NOW + 9 * DAY) == "New"
 
 
 def test_move_after_an_undo_counts(application: Application) -> None:
-    undo([moved(application, make_stage("Rejected", embargo_days=2))], author=None, at=NOW)
+    undo_moves([moved(application, make_stage("Rejected", embargo_days=2))], author=None, at=NOW)
     moved(application, make_stage("Interview"), NOW + DAY)
 
     assert [shown(application, NOW + days * DAY) for days in (0, 1, 3)] == ["New", "Interview", "Interview"]
@@ -87,27 +89,27 @@ def test_move_after_an_undo_counts(application: Application) -> None:
 def test_change_that_the_applicant_sees_is_not_undone(application: Application) -> None:
     for embargo in (0, 2):
         change = moved(application, make_stage(f"Rejected after {embargo}", embargo_days=embargo))
-        assert undo([change], author=None, at=NOW + embargo * DAY) == ([], [application.pk])
+        assert undo_moves([change], author=None, at=NOW + embargo * DAY) == ([], [application.pk])
         assert stage_of(application) == f"Rejected after {embargo}"
 
 
 def test_undo_is_not_dated_before_the_change(application: Application) -> None:
     change = moved(application, make_stage("Rejected", embargo_days=2), NOW + timedelta(seconds=5))
-    undo([change], author=None, at=NOW)
+    undo_moves([change], author=None, at=NOW)
     assert stage_of(application) == "New"
 
 
 def test_first_stage_an_undo_and_unknown_changes_are_not_undone(application: Application) -> None:
     first = application.changes.get().pk
     Stage.objects.update(embargo_days=9)
-    assert undo([first, 0, first + 999], author=None, at=NOW) == ([], [application.pk])
+    assert undo_moves([first, 0, first + 999], author=None, at=NOW) == ([], [application.pk])
 
-    undo([moved(application, make_stage("Rejected", embargo_days=2))], author=None, at=NOW)
+    undo_moves([moved(application, make_stage("Rejected", embargo_days=2))], author=None, at=NOW)
     undone = application.changes.last()
     assert undone
     assert undone.is_undo
-    assert undo([undone.pk], author=None, at=NOW) == ([], [application.pk])
-    assert undo([], author=None, at=NOW) == ([], [])
+    assert undo_moves([undone.pk], author=None, at=NOW) == ([], [application.pk])
+    assert undo_moves([], author=None, at=NOW) == ([], [])
     assert application.changes.count() == 3
 
 
@@ -117,7 +119,7 @@ def test_query_count_does_not_depend_on_the_rows(new: Stage, django_assert_max_n
     for count in (1, 20):
         changes = [moved(make_application(stage=new, created_at=NOW - DAY), rejected) for _ in range(count)]
         with django_assert_max_num_queries(6) as queries:
-            undone, kept = undo(changes, author=None, at=NOW)
+            undone, kept = undo_moves(changes, author=None, at=NOW)
         assert (len(undone), kept) == (count, [])
         counts.add(len(queries))
     assert len(counts) == 1
@@ -129,7 +131,7 @@ def test_concurrent_undo_and_move_do_not_cross(new: Stage) -> None:
     rejected, interview = make_stage("Rejected", embargo_days=2), make_stage("Interview")
     change = moved(application, rejected)
     rows = Application.objects.filter(pk=application.pk)
-    back = partial(undo, [change], author=None, at=NOW)
+    back = partial(undo_moves, [change], author=None, at=NOW)
 
     *undone, _ = at_once(
         back, back, back, partial(move, applications=rows, stage=interview, author=None, at=NOW)

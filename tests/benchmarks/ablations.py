@@ -120,7 +120,7 @@ def main() -> None:
         ("cold list", pages, cold, {}),
         (f"cold list, {size} a page", large, cold, {}),
     ):
-        with override_settings(BODY_CACHE_MB=0) if title.startswith("cold") else nullcontext():
+        with override_settings(RESPONSE_CACHE_MB=0) if title.startswith("cold") else nullcontext():
             turns = [
                 turn((product, *alternatives), random.choices(paths, k=options.requests), headers)
                 for _ in range(options.turns)

@@ -31,7 +31,7 @@ from django.utils import timezone
 from applications import models
 from applications.models.application import new_reference
 from forms_structure.models import Form
-from jobsite.admin.roles import permissions
+from jobsite.accounts.roles import permissions
 from vacancies.exchange.generator import generate
 from vacancies.models import Brand, Vacancy, VacancyOption
 
@@ -262,8 +262,8 @@ def main() -> int:
         execute("SET max_parallel_workers_per_gather = 0")
     if "start" in groups:
         before = sum(cpu())
-        call_command("update_figures")
-        print(f"update_figures: CPU {sum(cpu()) - before:.1f} s")
+        call_command("update_statistics")
+        print(f"update_statistics: CPU {sum(cpu()) - before:.1f} s")
     print(f"{connection.vendor}, {Vacancy.objects.count()} vacancies")
     slow = 0
     for name, group in [(name, group) for group in groups for name in ("recruiter", "root")]:

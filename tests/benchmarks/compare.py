@@ -4,7 +4,7 @@
 
 Each round runs every case on every application, one after another, with wrk. A ratio is the median over
 the rounds of the ratio within a round. Cold cases use an instance without a response cache
-(BODY_CACHE_MB=0) and many pages; warm cases use one with the cache.
+(RESPONSE_CACHE_MB=0) and many pages; warm cases use one with the cache.
 
 CPU is that of the workers and of PostgreSQL, in ms per request. Targets are judged by it: requests per second
 also depend on wrk, which shares the cores, and on whatever else the machine does.
@@ -107,7 +107,7 @@ class Benchmark:
             "naive": serve("naive", *gunicorn("tests.benchmarks.naive"),
                            DJANGO_SETTINGS_MODULE="tests.benchmarks.naive_settings"),
             "warm": serve("warm", *gunicorn("jobsite.wsgi")),
-            "cold": serve("cold", *gunicorn("jobsite.wsgi"), BODY_CACHE_MB="0"),
+            "cold": serve("cold", *gunicorn("jobsite.wsgi"), RESPONSE_CACHE_MB="0"),
         }  # fmt: skip
         if options.peer_venv and self.database_pid:
             folder = str(Path(__file__).parent)

@@ -3,7 +3,7 @@
     python -m tests.benchmarks.distributions --vacancies 100000
 
 Each distribution gives every vacancy new dates. The pages are requested from an instance without a response
-cache (BODY_CACHE_MB=0), after their items were rendered. Each round measures every spot of the list, one
+cache (RESPONSE_CACHE_MB=0), after their items were rendered. Each round measures every spot of the list, one
 after another, with wrk. A ratio is the median over the rounds of the ratio within a round. CPU includes the
 workers and PostgreSQL. Exit code 1: a page had other vacancies than the database, or a request failed.
 """
@@ -89,7 +89,7 @@ def main() -> int:
 class Benchmark:
     def __init__(self, options: argparse.Namespace, work: Path, url: str, database_pid: int) -> None:
         self.options, self.work, self.url, self.database_pid = options, work, url, database_pid
-        self.env = servers.ENV | {"DATABASE_URL": url, "BODY_CACHE_MB": "0"}
+        self.env = servers.ENV | {"DATABASE_URL": url, "RESPONSE_CACHE_MB": "0"}
         servers.run_script(self.env, "-m", "tests.benchmarks.content", "fill", str(options.vacancies))
 
     def run(self) -> int:

@@ -58,7 +58,7 @@ def main() -> None:
         }
         pages = [f"{LIST}?page[number]={n}" for n in range(1, max(2, options.vacancies // 40))]
         apps = {}
-        for kind, lines, cache in (("warm", [LIST], {}), ("cold", pages, {"BODY_CACHE_MB": "0"})):
+        for kind, lines, cache in (("warm", [LIST], {}), ("cold", pages, {"RESPONSE_CACHE_MB": "0"})):
             (folder / kind).write_text("\n".join(lines) + "\n")
             for name, each in urls.items():
                 env = ENV | cache | {"DATABASE_URL": each}

@@ -9,9 +9,9 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from applications.models import AccessLog, Stage, Status
-from applications.operations import receive
+from applications.operations import create_application
 from forms_structure.models import Form
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from tests.browser.accessibility import both_findings
 from tests.browser.admin import (
     ADMIN,
@@ -167,7 +167,7 @@ def full_office(office: User, settings: Any) -> Vacancy:
     Stage.objects.all().delete()
     Stage.objects.create(name="Inbox", status=status)
     mia = User.objects.create_user("mia", first_name="Mia", last_name="Maes")
-    application = receive(user=mia, vacancy=vacancy, at=now)
+    application = create_application(user=mia, vacancy=vacancy, at=now)
     application.history.create(name="Talk", planned_at=now)
     AccessLog.objects.create(actor=office, application=application.pk, action="viewed")
     return vacancy

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from applications.models import Application, HistoryEntry, MailTemplate, Message, Stage, Status
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from tests.applications.makers import make_application, make_file, make_stage, make_submission
 from tests.browser.admin import PASSWORD, findings, follow, log_in, screenshot, serve_static_files, visit
 from tests.factories import make_brand, make_vacancy

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 
 from applications.models import Stage, Status
-from applications.operations import receive
+from applications.operations import create_application
 from applications.tokens import issue
 from tests.browser.admin import findings, serve_static_files
 from tests.factories import make_brand, make_vacancy
@@ -31,8 +31,8 @@ def office(filters: Any, settings: Any) -> str:
     anna.brands.add(brand)
     mia = User.objects.create_user("mia", password="secret-1234", first_name="Mia", last_name="Maes")
     now = timezone.now()
-    receive(user=mia, vacancy=make_vacancy(title="Nurse", brand=brand), at=now)
-    receive(user=mia, vacancy=make_vacancy(title="Baker", brand=make_brand("Other")), at=now)
+    create_application(user=mia, vacancy=make_vacancy(title="Nurse", brand=brand), at=now)
+    create_application(user=mia, vacancy=make_vacancy(title="Baker", brand=make_brand("Other")), at=now)
     return issue(user=mia, lifetime=timedelta(days=1))[1]
 
 

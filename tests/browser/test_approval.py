@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group, User
 
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from tests.browser.admin import (
     ADMIN,
     PASSWORD,

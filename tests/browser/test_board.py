@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from applications.models import Application, MailTemplate, Message, Stage, Status
 from applications.operations import move
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from tests.applications.makers import make_application, make_file, make_stage, make_submission
 from tests.browser.admin import (
     PASSWORD,

@@ -7,7 +7,7 @@ import pytest
 from forms_structure import operations
 from forms_structure.models import Form
 from forms_structure.presets import presets
-from jobsite.html import visible_text
+from jobsite.text.html import visible_text
 from tests.browser.accessibility import both_findings
 from tests.browser.form_builder import (
     Desk,

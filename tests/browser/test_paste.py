@@ -11,7 +11,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from jobsite.html import sanitise
+from jobsite.text.html import sanitise
 from tests.browser.admin import serve_static_files
 from tests.hostile_html import faults
 from tests.tables import TABLES

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from applications import figures
+from applications import statistics
 from tests.browser.admin import findings, follow, log_in, make_office, screenshot, visit
 from tests.factories import make_brand, make_vacancy
-from vacancies.figures.recording import record_days
+from vacancies.statistics.recording import record_days
 
 DAY = timedelta(days=1)
 REPORTS = "/admin/vacancies/vacancy/reports/"
@@ -25,7 +25,7 @@ def office(filters: Any, settings: Any) -> None:
     make_vacancy(title="Baker", publish_from=now - 20 * DAY, brand=make_brand("Other"), options=regions)
     make_vacancy(title="Driver", publish_from=now - 5 * DAY, publish_until=now + DAY / 1440)
     record_days(at=now)
-    figures.record_days(at=now)
+    statistics.record_days(at=now)
 
 
 def test_recruiter_reads_the_calendar_and_the_reports(

@@ -9,8 +9,7 @@ from django.core import mail
 
 from applications.mail.delivery import as_email
 from applications.models import AccessLog, Message
-from jobsite.accounts import pages
-from jobsite.admin import roles
+from jobsite.accounts import pages, roles
 from tests.applications.makers import make_application
 from tests.browser.admin import PASSWORD, findings, follow, log_in, make_office, screenshot, visit
 from tests.factories import make_brand, make_vacancy

@@ -30,7 +30,7 @@ def fill(env: dict[str, str], count: int) -> str:
     from django.db import connection
     from django.utils import timezone
 
-    from applications.operations import receive
+    from applications.operations import create_application
     from applications.tokens import issue
     from vacancies.models import Vacancy
 
@@ -45,7 +45,7 @@ def fill(env: dict[str, str], count: int) -> str:
     applicant = User.objects.get_or_create(username=APPLICANT)[0]
     for vacancy in Vacancy.objects.published(at=timezone.now()).external().order_by("pk")[:3]:
         if not vacancy.applications.filter(user=applicant).exists():
-            receive(user=applicant, vacancy=vacancy, at=timezone.now())
+            create_application(user=applicant, vacancy=vacancy, at=timezone.now())
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
     change = Vacancy.objects.next_change(after=timezone.now())

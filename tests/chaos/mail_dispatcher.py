@@ -17,5 +17,5 @@ if __name__ == "__main__":
     delivery.LAST_AFTER = timedelta(seconds=float(sys.argv[1]))
     delivery.PAUSE, delivery.PAUSE_MAX = timedelta(seconds=0.5), timedelta(seconds=2)
     smtp.TIMEOUT = 1.0
-    dispatch.POLL, dispatch.STANDBY, dispatch.ERROR_WAIT_MAX = 0.2, 0.2, 0.5
+    dispatch.POLL_SECONDS, dispatch.STANDBY_SECONDS, dispatch.MAX_ERROR_WAIT = 0.2, 0.2, 0.5
     execute_from_command_line(["manage.py", "deliver"])

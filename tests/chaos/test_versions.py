@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from applications.operations import receive
+from applications.operations import create_application
 from tests.applications.makers import MINE, bearer, make_token
 from tests.chaos import database, versions
 from tests.chaos.config import APPLICANT
@@ -45,7 +45,7 @@ def checker(clock: Any) -> VersionedOracle:
         moment = timezone.now() - timedelta(days=6 - number)
         vacancy = make_vacancy(title=f"Nurse {number}", publish_from=moment, updated_at=moment)
         if number < 3:
-            receive(user=applicant, vacancy=vacancy, at=moment)
+            create_application(user=applicant, vacancy=vacancy, at=moment)
     operations.unpublish(vacancies=Vacancy.objects.filter(title="Nurse 0"), at=timezone.now())
     return VersionedOracle(database.pool())
 

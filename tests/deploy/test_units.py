@@ -80,7 +80,7 @@ def test_commands_exist():
 
     assert started == {
         "backup", "check", "clean_media", "collectstatic", "create_roles", "deliver", "maintain_lists",
-        "update_figures",
+        "update_statistics",
         "migrate", "purge_applications", "purge_credentials",
     }  # fmt: skip
     assert started <= get_commands().keys()

@@ -12,7 +12,7 @@ from typing import Any
 from django.conf import settings
 from hypothesis import strategies as st
 
-from jobsite.html import sanitise
+from jobsite.text.html import sanitise
 
 TYPES_WITH_OPTIONS = ("select", "checkbox-group", "radio-group")
 TYPES = (

@@ -118,7 +118,7 @@ def test_lists_are_checked_with_a_token_that_opens_them(service, capsys, setting
     expect([*not_opened, "/v1/user/applications: 200 for the token"], [], "--token", "wrong")
     expect([], no_access, "--token", applicant)
     now = timezone.now()
-    application = operations.receive(user=mia, vacancy=Vacancy.objects.published().first(), at=now)
+    application = operations.create_application(user=mia, vacancy=Vacancy.objects.published().first(), at=now)
     application.history.create(name="Talk", planned_at=now, is_visible=True)
     service.known.clear()
     expect([], no_access, "--token", applicant)

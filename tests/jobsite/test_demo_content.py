@@ -15,10 +15,10 @@ from PIL import Image
 from applications.models import Application, Message, Submission
 from forms_structure.models import Form
 from forms_structure.roles import accepts_applications
+from jobsite.db.transactions import dry_run
 from jobsite.demo import content
 from jobsite.demo.submissions import load_submissions
-from jobsite.html import sanitise
-from jobsite.ops.commands import dry_run
+from jobsite.text.html import sanitise
 from vacancies import models
 from vacancies.choices import Keyword
 from vacancies.fields import HtmlField

@@ -7,12 +7,12 @@ import pytest
 from django.db import InterfaceError, OperationalError, connection
 
 from jobsite import dispatch
+from jobsite.db.locks import DatabaseLock, FileLock, database_lock
 from jobsite.dispatch import Dispatcher, Stop
-from jobsite.locks import DatabaseLock, FileLock, database_lock
 from tests.servers import until
 
 
-class Kind:
+class FakeJob:
     """Work that does `items` in order. An item that is an exception is raised once."""
 
     def __init__(self, *items):
@@ -21,7 +21,7 @@ class Kind:
     def next_due(self, at):
         return self.items[0] if self.items else None
 
-    def do(self, item):
+    def run(self, item):
         self.items.popleft()
         if isinstance(item, Exception):
             raise item
@@ -54,9 +54,9 @@ def stop():
 
 @pytest.fixture
 def _fast(monkeypatch):
-    monkeypatch.setattr(dispatch, "POLL", 0.01)
-    monkeypatch.setattr(dispatch, "STANDBY", 0.01)
-    monkeypatch.setattr(dispatch, "ERROR_WAIT_MAX", 0.01)
+    monkeypatch.setattr(dispatch, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(dispatch, "STANDBY_SECONDS", 0.01)
+    monkeypatch.setattr(dispatch, "MAX_ERROR_WAIT", 0.01)
 
 
 def run(dispatcher, stop, condition):
@@ -71,9 +71,9 @@ def run(dispatcher, stop, condition):
 
 
 def test_dispatcher_does_all_kinds_in_turn(stop):
-    first, second, order = Kind(1, 2, 3), Kind("a"), []
-    for kind in (first, second):
-        kind.done = order
+    first, second, order = FakeJob(1, 2, 3), FakeJob("a"), []
+    for job in (first, second):
+        job.done = order
     dispatcher = Dispatcher([first, second], lock=Held(), stop=stop)
 
     assert dispatcher.run_once()
@@ -83,30 +83,30 @@ def test_dispatcher_does_all_kinds_in_turn(stop):
 
 def test_dispatcher_needs_the_lock(stop):
     for lock, done in ((Held(attempt=2), []), (Held(checks=2), [1, 2])):
-        kind = Kind(1, 2, 3)
-        assert Dispatcher([kind], lock=lock, stop=stop).run_once() == bool(done)
-        assert kind.done == done
+        job = FakeJob(1, 2, 3)
+        assert Dispatcher([job], lock=lock, stop=stop).run_once() == bool(done)
+        assert job.done == done
 
-    kind = Kind(1, 2)
-    kind.do = lambda item: stop.set() or Kind.do(kind, item)
+    job = FakeJob(1, 2)
+    job.run = lambda item: stop.set() or FakeJob.run(job, item)
 
-    Dispatcher([kind], lock=Held(), stop=stop).run()
-    assert kind.done == [1]
+    Dispatcher([job], lock=Held(), stop=stop).run()
+    assert job.done == [1]
 
 
 @pytest.mark.usefixtures("_fast")
 def test_standby_takes_over(stop):
-    kind, lock = Kind(1), Held(attempt=4)
+    job, lock = FakeJob(1), Held(attempt=4)
 
-    run(Dispatcher([kind], lock=lock, stop=stop), stop, lambda: kind.done == [1])
+    run(Dispatcher([job], lock=lock, stop=stop), stop, lambda: job.done == [1])
     assert lock.attempts >= 4
 
 
 @pytest.mark.usefixtures("_fast")
 def test_dispatcher_survives_errors_of_the_database(stop, caplog):
-    kind = Kind(OperationalError("no"), InterfaceError("no"), 1)
+    job = FakeJob(OperationalError("no"), InterfaceError("no"), 1)
 
-    run(Dispatcher([kind], lock=Held(), stop=stop), stop, lambda: kind.done == [1])
+    run(Dispatcher([job], lock=Held(), stop=stop), stop, lambda: job.done == [1])
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     errors = ("OperationalError", "InterfaceError")
     assert warnings == [f"The database does not respond: {error}" for error in errors]
@@ -114,7 +114,7 @@ def test_dispatcher_survives_errors_of_the_database(stop, caplog):
 
 @pytest.mark.usefixtures("_fast")
 def test_bug_of_one_kind_does_not_stop_the_others(stop):
-    broken, other = Kind(ValueError("bug"), 1), Kind(2)
+    broken, other = FakeJob(ValueError("bug"), 1), FakeJob(2)
     dispatcher = Dispatcher([broken, other], lock=Held(), stop=stop)
 
     run(dispatcher, stop, lambda: broken.done == [1] and other.done == [2])

@@ -15,8 +15,8 @@ from django.test import Client
 from django.utils import translation
 from django.utils.translation import trans_real
 
-from jobsite.admin.users import described
-from jobsite.formats import format_datetime
+from jobsite.admin.users import permission_label
+from jobsite.text.formats import format_datetime
 from tests.factories import make_vacancy
 
 ROOT = Path(settings.BASE_DIR)
@@ -131,4 +131,4 @@ def test_admin_uses_the_browsers_language_and_the_api_english(client):
     ):
         with translation.override(language):
             assert format_datetime(datetime(2026, 3, 9, 10, tzinfo=UTC)) == written
-            assert described(permission) == name or not name
+            assert permission_label(permission) == name or not name

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobsite.html import sanitise, visible_text
+from jobsite.text.html import sanitise, visible_text
 from tests.factories import make_vacancy
 from vacancies.models import Vacancy
 

@@ -22,8 +22,8 @@ from django.utils import translation
 from django.utils.translation import get_language_info, trans_real
 
 from forms_structure.models import Form
-from jobsite.admin.users import described
-from jobsite.ops.commands import dry_run
+from jobsite.admin.users import permission_label
+from jobsite.db.transactions import dry_run
 from tests.factories import make_option, make_recruiter, make_vacancy
 from tests.vacancies.admin.forms import LIST, NO_ROWS, staff
 from vacancies.admin.list_filters import REASONS
@@ -370,10 +370,10 @@ def test_custom_permissions_are_translated() -> None:
     rows = Permission.objects.filter(content_type__app_label="vacancies").select_related("content_type")
 
     with translation.override("en"):
-        english = {row.pk: described(row).split(" | ")[-1] for row in rows}
+        english = {row.pk: permission_label(row).split(" | ")[-1] for row in rows}
     for language in LANGUAGES:
         with translation.override(language):
-            same = [row.name for row in rows if described(row).split(" | ")[-1] == english[row.pk]]
+            same = [row.name for row in rows if permission_label(row).split(" | ")[-1] == english[row.pk]]
         assert same == [], language
 
 

@@ -14,9 +14,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from jobsite.admin.base import JobsiteAdmin, as_id, person
-from jobsite.formats import format_datetime
-from jobsite.ops.commands import dry_run
+from jobsite.admin.base import JobsiteAdmin, as_id
+from jobsite.db.transactions import dry_run
+from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
 from vacancies.admin.public_changes import public_changes
 from vacancies.approval import (
     SUBMITTED,

@@ -18,8 +18,9 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from jobsite.admin.base import as_id, person
-from jobsite.formats import format_datetime
+from jobsite.admin.base import as_id
+from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
 from vacancies.admin.conflict import ConflictAdmin, authors_since, names, version_of
 from vacancies.admin.form_input import FILES, Input, as_post, chosen_files, posted, untouched
 from vacancies.models import Autosave, Presence, Vacancy

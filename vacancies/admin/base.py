@@ -18,8 +18,8 @@ from django_prose_editor.widgets import AdminProseEditorWidget
 from unfold.forms import PaginationInlineFormSet
 
 from jobsite.admin.base import JobsiteAdmin, RowsInline
-from jobsite.formats import format_date, format_datetime
-from jobsite.html_tables import HAS_TABLE
+from jobsite.text.formats import format_date, format_datetime
+from jobsite.text.html_tables import HAS_TABLE
 from vacancies.fields import HtmlField, html_fields
 from vacancies.models import Vacancy
 from vacancies.operations import end_of_day, last_day

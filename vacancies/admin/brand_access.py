@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from jobsite.admin.base import JobsiteAdmin, as_id
 from vacancies.models import Brand, Vacancy, Version
 from vacancies.querysets import EVERY_BRAND

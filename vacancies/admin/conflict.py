@@ -12,8 +12,9 @@ from django.template.response import TemplateResponse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from jobsite.admin.base import JobsiteAdmin, person
-from jobsite.formats import format_datetime
+from jobsite.admin.base import JobsiteAdmin
+from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
 from vacancies.admin.form_input import FILES, Input, as_post, chosen_files, parsed, posted, untouched
 from vacancies.admin.merge import MINE, THEIRS, Merge, Sides, merge_fields
 from vacancies.admin.merge_rows import RowMerge

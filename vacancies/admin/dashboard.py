@@ -12,14 +12,14 @@ from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from jobsite.charts import sparkline
-from jobsite.formats import format_datetime
+from jobsite.admin.charts import sparkline
+from jobsite.text.formats import format_datetime
 from vacancies.admin.calendar import calendar
 from vacancies.admin.list_filters import REASONS
 from vacancies.admin.versions import readable_by
-from vacancies.figures.counts import STATES, counts_for
-from vacancies.figures.reading import Days, by_day, in_parts, last_recorded
 from vacancies.models import DailyVacancies, State, Vacancy
+from vacancies.statistics.counts import STATES, counts_for
+from vacancies.statistics.reading import Days, by_day, in_parts, last_recorded
 
 SHOWN = 5
 TREND = 90  # days

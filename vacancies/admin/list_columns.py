@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 
 from jobsite.admin.base import JobsiteAdmin
-from jobsite.formats import format_datetime, zoned
+from jobsite.text.formats import format_datetime, zoned
 from vacancies.admin.base import closing_date_of
 from vacancies.models import Vacancy
 

@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
-from jobsite.html import sanitise, text_lines
+from jobsite.text.html import sanitise, text_lines
 from vacancies.admin.base import ProseWidget
 from vacancies.admin.form_input import Input, names_of, widget_of
 

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 
 from jobsite.admin.base import as_id
-from jobsite.unique_names import retry_on_conflict
+from jobsite.db.transactions import retry_on_conflict
 from vacancies.admin.change_list import EDIT_VAR, VIEW_VAR
 from vacancies.admin.list_columns import ListColumnsAdmin
 from vacancies.models import ListPreference, SavedView

@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from jobsite.admin.base import person
+from jobsite.text.names import person
 from vacancies.admin.change_list import EDIT_VAR, VIEW_VAR
 from vacancies.admin.list_columns import EDITED_COLUMNS, TITLE
 from vacancies.admin.list_filters import ENDING

@@ -18,8 +18,8 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from jobsite.admin.base import JobsiteAdmin, as_id
-from jobsite.formats import format_datetime
-from jobsite.ops.commands import dry_run
+from jobsite.db.transactions import dry_run
+from jobsite.text.formats import format_datetime
 from vacancies.admin.brand_access import brands_of
 from vacancies.admin.prefill import files_of, filled, initial_values, link_rows, recruiter_rows
 from vacancies.history.diff import described

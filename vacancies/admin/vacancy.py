@@ -14,7 +14,7 @@ from unfold.decorators import display
 from unfold.views import ChangeList
 
 from jobsite.admin.base import as_id
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
 from vacancies.admin.approval import ApprovalAdmin
 from vacancies.admin.autosave import AutosaveAdmin
 from vacancies.admin.base import ContentAdmin, closing_date_of

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminSingleDateWidget
 
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
 from vacancies.admin.base import is_exact
 from vacancies.admin.option_field import options_field
 from vacancies.choices import Keyword

@@ -9,7 +9,7 @@ from django.urls import URLPattern, reverse
 from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
-from jobsite.ops.commands import dry_run
+from jobsite.db.transactions import dry_run
 from vacancies.admin.base import storage_errors_as_507
 from vacancies.admin.conflict import ConflictAdmin
 from vacancies.history.diff import differences

@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from jobsite.admin.base import JobsiteAdmin, as_id
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
 from vacancies.admin.form import forms_for
 from vacancies.approval import SUBMITTED
 from vacancies.approving import submit_restore

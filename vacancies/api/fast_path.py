@@ -26,7 +26,7 @@ from forms_structure.models import Form
 from forms_structure.roles import accepts_applications
 from forms_structure.schema import submission_schema
 from jobsite.api import parameters
-from jobsite.api.addresses import absolute
+from jobsite.api.absolute_urls import absolute
 from jobsite.api.caching import REQUEST_TIME
 from jobsite.api.pagination import PageNumberPagination
 from jobsite.api.permissions import is_protected

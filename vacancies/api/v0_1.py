@@ -10,7 +10,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobsite.api.addresses import absolute
+from jobsite.api.absolute_urls import absolute
 from jobsite.api.openapi import OPTIONAL_CREDENTIALS, PAGING, documented, operation
 from jobsite.api.permissions import InternalAccess
 from jobsite.api.serializers import ItemSerializer, TextField

@@ -16,7 +16,7 @@ from forms_structure.api import v1 as forms_v1
 from forms_structure.exchange import digest
 from forms_structure.schema import submission_schema
 from jobsite.api import parameters
-from jobsite.api.addresses import absolute
+from jobsite.api.absolute_urls import absolute
 from jobsite.api.filters import FilterBackend
 from jobsite.api.openapi import OPTIONAL_CREDENTIALS, PAGING, documented, example, operation
 from jobsite.api.pagination import Unpaged

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import reset_queries, transaction
 from django.utils.text import slugify
 
-from jobsite.html import CleanHtml, sanitise
+from jobsite.text.html import CleanHtml, sanitise
 from vacancies.choices import Keyword
 from vacancies.models import (
     Audience,

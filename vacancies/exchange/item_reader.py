@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from jobsite.html_conversion import convert, is_escaped, unescaped
+from jobsite.text.html_conversion import convert, is_escaped, unescaped
 from vacancies.exchange.fields import Remark, faults
 from vacancies.exchange.json_files import InvalidLine, repeated_key
 from vacancies.exchange.reports import VacancyReport

@@ -12,8 +12,8 @@ from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
-from jobsite.formats import format_datetime
-from jobsite.html import text_lines
+from jobsite.text.formats import format_datetime
+from jobsite.text.html import text_lines
 from vacancies.choices import Keyword
 from vacancies.fields import HtmlField
 from vacancies.models import Filter, Vacancy

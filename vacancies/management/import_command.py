@@ -11,9 +11,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from jobsite.db.transactions import dry_run
 from jobsite.http_client import Network
 from jobsite.ops.commands import Command as BaseCommand
-from jobsite.ops.commands import UsageError, dry_run
+from jobsite.ops.commands import UsageError
 from vacancies.exchange.json_files import SourceError
 from vacancies.exchange.reports import Report
 from vacancies.exchange.service import Service

@@ -2,9 +2,9 @@
 
 from vacancies.models.approval import APPROVE, Approval, needs_approval, waiting_for_approval
 from vacancies.models.catalogue import Brand, Filter, FilterOption, Recruiter, free_value
-from vacancies.models.figures import DailyFiguresBase, DailyVacancies, FiguresQuerySet, StateCount
 from vacancies.models.read_model import BucketCount, ListedVacancy, VacancyCount
 from vacancies.models.saved_view import ListPreference, SavedView
+from vacancies.models.statistics import DailyStatisticsBase, DailyVacancies, StateCount, StatisticsQuerySet
 from vacancies.models.template import VacancyTemplate
 from vacancies.models.unsaved import Autosave, Presence, purge_unsaved
 from vacancies.models.vacancy import (
@@ -27,9 +27,8 @@ __all__ = [
     "Brand",
     "BucketCount",
     "Change",
-    "DailyFiguresBase",
+    "DailyStatisticsBase",
     "DailyVacancies",
-    "FiguresQuerySet",
     "Filter",
     "FilterOption",
     "ListPreference",
@@ -39,6 +38,7 @@ __all__ = [
     "SavedView",
     "State",
     "StateCount",
+    "StatisticsQuerySet",
     "Status",
     "Vacancy",
     "VacancyCount",

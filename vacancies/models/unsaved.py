@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from jobsite.unique_names import retry_on_conflict
+from jobsite.db.transactions import retry_on_conflict
 from vacancies.models.vacancy import Vacancy
 
 KEPT = timedelta(days=30)

@@ -1,13 +1,15 @@
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.management.base import CommandError, CommandParser
 from django.db.models import ProtectedError
 
 from applications import privacy
-from applications.management import add_person, described, person
+from applications.management import add_person, describe_person, find_person
 from applications.models import Application
+from jobsite.db.transactions import dry_run
 from jobsite.ops.commands import Command as BaseCommand
-from jobsite.ops.commands import UsageError, dry_run
+from jobsite.ops.commands import UsageError
 
 
 class Command(BaseCommand):
@@ -27,12 +29,12 @@ class Command(BaseCommand):
             "--dry-run", action="store_true", help="report what would be deleted, but delete nothing"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         if sum(map(bool, (options["username"], options["email"], options["again"]))) != 1:
             raise UsageError("Pass a user name, --email or --again.")
         if options["again"]:
             return self.again(options["dry_run"])
-        user, address = person(options)
+        user, address = find_person(options)
         try:
             with dry_run(options["dry_run"]):
                 counts = privacy.erase(user=user, address=address, is_logged=not options["dry_run"])
@@ -49,7 +51,7 @@ class Command(BaseCommand):
         cleaned = sum(counts[kind] for kind in privacy.KINDS if kind.endswith("_cleaned"))
         totals: dict[str, Any] = {kind: counts[kind] for kind in privacy.KINDS}
         self.finish(
-            f"{verb} {described(user)} {counts['applications']} applications, {counts['files']} files, "
+            f"{verb} {describe_person(user)} {counts['applications']} applications, {counts['files']} files, "
             f"{counts['emails']} emails, {counts['notes']} notes, {counts['steps']} steps, "
             f"{counts['tokens']} tokens, {counts['sessions']} sessions, {counts['failed_sign_ins']} "
             f"failed sign-ins, {counts['log_entries']} entries of the admin's log "
@@ -59,7 +61,7 @@ class Command(BaseCommand):
         )
         return None
 
-    def left(self, user: Any) -> list[str]:
+    def left(self, user: User) -> list[str]:
         """Return a hint if applications without an account have the address of `user`."""
         count = Application.objects.unclaimed(user.email).count()
         return [f"{count} applications from this address belong to no account: use --email."] if count else []

@@ -7,7 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from applications import privacy
-from applications.management import add_person, described, person
+from applications.management import add_person, describe_person, find_person
 from jobsite.ops.commands import Command as BaseCommand
 
 
@@ -23,8 +23,8 @@ class Command(BaseCommand):
         )
         parser.add_argument("--files", action="store_true", help="include the content of files, in base64")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        user, address = person(options)
+    def handle(self, *args: object, **options: Any) -> None:
+        user, address = find_person(options)
         data = privacy.export(user=user, address=address, now=timezone.now(), has_content=options["files"])
         text = json.dumps(data, ensure_ascii=False, indent=2, default=str)
         path: Path | None = options["output"]
@@ -39,4 +39,4 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{path}: {error.strerror}.") from error
         count = len(data["applications"])
-        self.finish(f"Exported {described(user)} {count} applications.", file=path, applications=count)
+        self.finish(f"Exported {describe_person(user)} {count} applications.", file=path, applications=count)

@@ -6,6 +6,7 @@ from django.core.management.base import CommandParser
 
 from applications.importer import Importer
 from applications.importer.rows import of_export
+from jobsite.types import JsonObject
 from vacancies.exchange.json_files import SourceError, read_json
 from vacancies.exchange.service import Service
 from vacancies.management.import_command import ImportCommand
@@ -24,7 +25,7 @@ class Command(ImportCommand):
         parser.add_argument("file", nargs="+", type=Path, help="a JSON array of applications")
         super().add_arguments(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         self.importer = Importer(is_dry_run=options["dry_run"])
         report = self.importer.report
         self.written = lambda: (
@@ -38,7 +39,7 @@ class Command(ImportCommand):
         )
         self.finish_import(summary, report, options)
 
-    def rows(self, source: Service | Path, options: dict[str, Any]) -> Iterator[Any]:
+    def rows(self, source: Service | Path, options: JsonObject) -> Iterator[Any]:
         assert isinstance(source, Path)
         rows = read_json(source)
         rows = of_export(rows) or rows

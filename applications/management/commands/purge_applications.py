@@ -6,8 +6,9 @@ from django.utils import timezone
 
 from applications import privacy
 from jobsite.days import days_after
+from jobsite.db.transactions import dry_run
 from jobsite.ops.commands import Command as BaseCommand
-from jobsite.ops.commands import UsageError, dry_run
+from jobsite.ops.commands import UsageError
 
 DAYS_MAX = 36_500
 
@@ -33,7 +34,7 @@ class Command(BaseCommand):
             "--dry-run", action="store_true", help="report what would be deleted, but delete nothing"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         days = options["older_than"]
         if days is None:
             days = settings.APPLICATIONS_KEPT_DAYS or None

@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.utils import timezone
 
 from applications import privacy
@@ -13,7 +11,7 @@ class Command(BaseCommand):
         "daily if purge_applications, which does the same, is not run."
     )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         counts = privacy.purge_credentials(now=timezone.now())
         self.finish(
             f"Deleted {counts['tokens']} tokens, {counts['sessions']} sessions and "

@@ -13,7 +13,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         user = account(options["username"])
         count = tokens.revoke(user=user)
         self.finish(f"Revoked {count} tokens.", tokens=count)

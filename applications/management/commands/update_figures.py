@@ -1,26 +1,5 @@
-from typing import Any
+"""The earlier name of `update_statistics`, which installed timers call."""
 
-from django.utils import timezone
+from applications.management.commands.update_statistics import Command
 
-from applications import figures
-from jobsite.ops.commands import Command as BaseCommand
-from vacancies.figures.counts import update_counts
-from vacancies.figures.recording import record_days
-
-
-class Command(BaseCommand):
-    help = (
-        "Count vacancies for the start page, and record the figures of finished days for the reports. Run it "
-        "every hour. Days that were missed are recorded by the next run."
-    )
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        at = timezone.now()
-        update_counts(at=at)
-        days = record_days(at=at)
-        of_applications = figures.record_days(at=at)
-        self.finish(
-            f"Recorded {days} days of vacancies and {of_applications} days of applications.",
-            days_of_vacancies=days,
-            days_of_applications=of_applications,
-        )
+__all__ = ["Command"]

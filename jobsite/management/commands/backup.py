@@ -18,7 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("folder", type=Path, help="folder of the archives, outside MEDIA_ROOT")
         parser.add_argument("--keep", type=int, metavar="N", help="then remove all archives but the newest N")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         if options["keep"] is not None and options["keep"] < 1:
             raise UsageError(f"--keep must be 1 or more; received {options['keep']}.")
         self.written = lambda: "No archive was created."

@@ -24,7 +24,7 @@ class Command(BaseCommand):
             "--max-pages", type=int, default=200, help="maximum number of pages to read of a list (200)"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         try:
             parts = urlsplit(options["base_url"])
             is_web = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

@@ -18,7 +18,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--dry-run", action="store_true", help="list the files, but change nothing")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         now, is_dry = timezone.now(), options["dry_run"]
         deleted = 0
         self.written = lambda: f"{deleted} files were deleted."

@@ -9,15 +9,15 @@ from applications.mail.approvals import ApprovalEmails
 from applications.mail.closing import ClosingEmails
 from applications.mail.delivery import MailDelivery
 from applications.mail.digest import Digest
-from jobsite.dispatch import Dispatcher, Stop, Work
-from jobsite.locks import database_lock
+from jobsite.db.locks import database_lock
+from jobsite.dispatch import Dispatcher, Job, Stop
 from jobsite.ops.commands import Command as BaseCommand
 
 
 def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
-    """Return the dispatcher with every kind of work. `base_url` is for links, if not PUBLIC_BASE_URL."""
-    works: list[Work] = [Digest(base_url), ClosingEmails(base_url), ApprovalEmails(base_url), MailDelivery()]
-    return Dispatcher(works, lock=database_lock(), stop=stop)
+    """Return the dispatcher with every job. `base_url` is for links, if not PUBLIC_BASE_URL."""
+    jobs: list[Job] = [Digest(base_url), ClosingEmails(base_url), ApprovalEmails(base_url), MailDelivery()]
+    return Dispatcher(jobs, lock=database_lock(), stop=stop)
 
 
 class Command(BaseCommand):
@@ -29,11 +29,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--once", action="store_true", help="Send what is due, then exit.")
 
-    def handle(self, *, once: bool, **options: Any) -> None:
+    def handle(self, *, once: bool, **options: object) -> None:
         stop = Stop()
         received: list[int] = []
 
-        def request_stop(number: int, frame: Any) -> None:
+        def request_stop(number: int, frame: object) -> None:
             received.append(number)
             stop.set()
 

@@ -5,7 +5,6 @@ import socket
 import threading
 from http import HTTPStatus
 from io import StringIO
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -58,7 +57,7 @@ class Command(BaseCommand):
         parser.add_argument("--no-serve", action="store_true", help="Do not start the server.")
         parser.add_argument("--port", type=port, default=8000, help="Port of the server (8000).")
 
-    def handle(self, *, no_serve: bool, port: int, **options: Any) -> None:
+    def handle(self, *, no_serve: bool, port: int, **options: object) -> None:
         if not settings.DEBUG:
             raise CommandError("The demo needs DEBUG on: its passwords are public.")
         if not no_serve:
@@ -82,7 +81,7 @@ class Command(BaseCommand):
             if error.status != HTTPStatus.SERVICE_UNAVAILABLE:
                 raise
             raise CommandError(f"PRIVATE_ROOT is not writable: {settings.PRIVATE_ROOT}") from None
-        call_command("update_figures", stdout=StringIO())
+        call_command("update_statistics", stdout=StringIO())
         self.written = lambda: "All demo content was created."
         base = f"http://{HOST}:{port}"
         self.finish(

@@ -1,5 +1,4 @@
 from dataclasses import asdict
-from typing import Any
 
 from jobsite.ops import doctor
 from jobsite.ops.commands import Command as BaseCommand
@@ -13,7 +12,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []  # it runs and reports them
     needs_migrations = False
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         self.report(list(doctor.examine()))
 
     def report(self, findings: list[doctor.Finding]) -> None:

@@ -19,7 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("username")
         parser.add_argument("--days", type=int, help="days until it expires (TOKEN_DAYS)")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         days = settings.TOKEN_LIFETIME.days if options["days"] is None else options["days"]
         if not 1 <= days <= DAYS_MAX:
             raise UsageError(f"--days must be from 1 to {DAYS_MAX}; received {days}.")

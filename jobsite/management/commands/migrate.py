@@ -23,7 +23,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--tries", type=int, default=60, metavar="N", help="attempts, one second apart")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         connection = connections[options["database"]]
         timeout, tries = options.pop("lock_timeout"), options.pop("tries")
         if connection.vendor != "postgresql":

@@ -19,7 +19,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         user = account(options["username"])
         kinds = {"factors": "mfa.Authenticator", "identities": "socialaccount.SocialAccount"}
         installed = {kind: name for kind, name in kinds.items() if apps.is_installed(_app(name))}

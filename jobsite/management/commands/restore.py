@@ -24,7 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("--force", action="store_true", help="replace a database that is not empty")
         parser.add_argument("--check", action="store_true", help="only verify the archive")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         archive = options["archive"]
         if not archive.is_file():
             raise UsageError(f"There is no archive {str(archive)!r}.")

@@ -7,7 +7,7 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO
+from typing import IO, BinaryIO
 
 from django.conf import settings
 
@@ -17,6 +17,7 @@ from jobsite.ops.backups import manifest as manifests
 from jobsite.ops.backups.files import CHUNK, BackupError, Progress, printable
 from jobsite.ops.signatures import Signature, SignatureError
 from jobsite.private_files import create_private
+from jobsite.types import JsonObject
 
 NAME = "jobsite-{:%Y%m%dT%H%M%SZ}.tar"
 PATTERN = "jobsite-*T*Z.tar"
@@ -54,7 +55,7 @@ def open_verified(archive: Path) -> Iterator[tuple[BinaryIO, Signature]]:
         yield file, signature
 
 
-def members(archive: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, Any]]:
+def members(archive: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | None]]:
     """Yield the parts of `archive` and their content. Raises BackupError.
 
     A part must be a plain file, with a canonical name inside MEDIA_ROOT, that of a private file, or a name of
@@ -82,13 +83,13 @@ def members(archive: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, Any]]:
             yield member, tar.extractfile(member)
 
 
-def verify_content(archive: BinaryIO, database: Path, progress: Progress) -> dict[str, Any]:
+def verify_content(archive: BinaryIO, database: Path, progress: Progress) -> JsonObject:
     """Return the manifest of `archive` if every part matches it. Raises BackupError.
 
     Writes the part with the database to the file `database`.
     """
-    found: dict[str, Any] = {}
-    manifest: dict[str, Any] = {}
+    found: JsonObject = {}
+    manifest: JsonObject = {}
     try:
         for member, file in progress(members(archive), unit="part"):
             if manifest or member.name in found:
@@ -122,7 +123,7 @@ def verify_content(archive: BinaryIO, database: Path, progress: Progress) -> dic
     return manifest
 
 
-def _compare(found: dict[str, Any], manifest: dict[str, Any]) -> None:
+def _compare(found: JsonObject, manifest: JsonObject) -> None:
     """Raise BackupError if the parts that were `found` are not those of the manifest."""
     for name in sorted(found.keys() | manifest["parts"].keys()):
         if found.get(name) != manifest["parts"].get(name):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import IO, BinaryIO, NamedTuple
 
 import django
 from django.conf import settings
@@ -32,13 +32,14 @@ from jobsite.ops.backups.files import (
 )
 from jobsite.ops.signatures import Signature
 from jobsite.private_files import PART, create_private, sync_folder
+from jobsite.types import JsonObject
 
 
 class Backup(NamedTuple):
     """A new archive."""
 
     path: Path
-    manifest: dict[str, Any]
+    manifest: JsonObject
     signature: Signature
     removed: list[str]  # names of older archives
 
@@ -75,12 +76,12 @@ def _remove_parts(folder: Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def _write(archive: Any, database: Path, media: Path, now: datetime, progress: Progress) -> dict[str, Any]:
+def _write(archive: BinaryIO, database: Path, media: Path, now: datetime, progress: Progress) -> JsonObject:
     """Write the parts to `archive`, with `database` as a temporary file. Return the manifest."""
-    parts: dict[str, Any] = {}
+    parts: JsonObject = {}
     with tarfile.open(fileobj=archive, mode="w", format=tarfile.PAX_FORMAT) as tar:
 
-        def add(name: str, file: Any, modified: float) -> None:
+        def add(name: str, file: IO[bytes], modified: float) -> None:
             member = tarfile.TarInfo(name)
             member.size, member.mtime, member.mode = file.seek(0, io.SEEK_END), int(modified), 0o600
             file.seek(0)
@@ -107,8 +108,8 @@ def _write(archive: Any, database: Path, media: Path, now: datetime, progress: P
         private = sorted(facts.pop("private"))
         for name in progress(private, unit="file"):
             # Never changed. An interrupted rename is completed, because the row was committed.
-            with suppress(FileNotFoundError, ValueError), private_files.open_file(name) as file:
-                add(PRIVATE + name, file, os.fstat(file.fileno()).st_mtime)
+            with suppress(FileNotFoundError, ValueError), private_files.open_file(name) as kept:
+                add(PRIVATE + name, kept, os.fstat(kept.fileno()).st_mtime)
         named = [MEDIA + name for name in facts.pop("named")] + [PRIVATE + name for name in private]
         missing = sorted(name.removeprefix(MEDIA) for name in named if name not in parts)
         manifest = {

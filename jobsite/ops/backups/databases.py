@@ -10,15 +10,16 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 from django.apps import apps
 from django.db import connection, models
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.postgresql.client import DatabaseClient
 from django.db.migrations.recorder import MigrationRecorder
 
 from jobsite.ops.backups.files import CHUNK, BackupError
 from jobsite.private_files import PART, PrivateNameField, create_private
+from jobsite.types import JsonObject
 
 # The database is in use if one of these tables has a row.
 CONTENT = ("auth_user", "vacancies_vacancy", "vacancies_brand", "vacancies_recruiter", "forms_structure_form")
@@ -29,7 +30,7 @@ Execute = Callable[[str], list[tuple]]  # runs a query, returns its rows
 @contextmanager
 def snapshot(into: Path) -> Iterator[Execute]:
     """Dump the database to the file `into`, and yield a function that queries the same snapshot."""
-    database: Any = connection.copy()  # independent of the current transaction
+    database = connection.copy()  # independent of the current transaction
     create_private(into).close()
     try:
         yield from (_sqlite_snapshot if connection.vendor == "sqlite" else _postgresql_snapshot)(
@@ -39,7 +40,7 @@ def snapshot(into: Path) -> Iterator[Execute]:
         database.close()
 
 
-def _sqlite_snapshot(database: Any, into: Path) -> Iterator[Execute]:
+def _sqlite_snapshot(database: BaseDatabaseWrapper, into: Path) -> Iterator[Execute]:
     # VACUUM INTO is one read transaction, which blocks no writer, and leaves deleted rows out.
     plain = into.with_suffix(f".plain{PART}")
     create_private(plain).close()
@@ -54,7 +55,7 @@ def _sqlite_snapshot(database: Any, into: Path) -> Iterator[Execute]:
         plain.unlink(missing_ok=True)
 
 
-def _postgresql_snapshot(database: Any, into: Path) -> Iterator[Execute]:
+def _postgresql_snapshot(database: BaseDatabaseWrapper, into: Path) -> Iterator[Execute]:
     database.set_autocommit(False)
     with database.cursor() as cursor:
 
@@ -73,7 +74,7 @@ def _postgresql_snapshot(database: Any, into: Path) -> Iterator[Execute]:
         yield execute
 
 
-def describe(execute: Execute) -> dict[str, Any]:
+def describe(execute: Execute) -> JsonObject:
     """Return facts about the database for the manifest, and the names of files in its rows: `named` has those
     below MEDIA_ROOT, `private` those below PRIVATE_ROOT."""
     if connection.vendor == "sqlite":
@@ -83,7 +84,7 @@ def describe(execute: Execute) -> dict[str, Any]:
         found = execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
         server = execute("SHOW server_version")[0][0]
     tables = sorted(name for (name,) in found)
-    names: dict[Any, set[str]] = {models.FileField: set(), PrivateNameField: set()}
+    names: dict[type[models.Field], set[str]] = {models.FileField: set(), PrivateNameField: set()}
     for model in apps.get_models():
         for field in model._meta.local_fields:
             for kind, found_names in names.items():
@@ -132,7 +133,7 @@ def _replace_sqlite(dump: Path, statements: Iterable[str]) -> None:
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise BackupError(f"Nothing was replaced: {dump.name} cannot be unpacked: {error}") from None
     dump.unlink()
-    own: Any = connection.copy()
+    own = connection.copy()
     try:
         with closing(sqlite3.connect(plain)) as source:
             for statement in statements:

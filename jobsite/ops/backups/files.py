@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ class BackupError(Exception):
     """The archive cannot be written or used; the message says why."""
 
 
-def printable(value: Any) -> str:
+def printable(value: object) -> str:
     """Return untrusted `value` as one line of ASCII for a terminal."""
     text = ascii(str(value))[1:-1]
     return text if len(text) <= 200 else f"{text[:200]}..."
@@ -62,8 +62,8 @@ def staging(parent: Path) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def create_folder(folder: Path, undo: Any, mode: int = 0o777) -> None:
-    """Create `folder` with `mode`, and its parents. The ExitStack `undo` removes the new ones, if they are
+def create_folder(folder: Path, undo: ExitStack, mode: int = 0o777) -> None:
+    """Create `folder` with `mode`, and its parents. `undo` removes the new ones, if they are
     empty."""
     for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
         missing.mkdir(mode if missing == folder else 0o777, exist_ok=True)

@@ -1,11 +1,11 @@
 """The manifest of an archive: its schema, and parsing it. An archive may come from anyone."""
 
 import json
-from typing import Any
 
 import jsonschema
 
 from jobsite.ops.backups.files import BackupError, printable
+from jobsite.types import JsonObject
 
 NAME = "manifest.json"
 FORMAT = 1
@@ -42,7 +42,7 @@ SCHEMA = {
 }  # fmt: skip
 
 
-def parse(text: bytes) -> dict[str, Any]:
+def parse(text: bytes) -> JsonObject:
     """Return the manifest in `text`. Raises BackupError, or ValueError if it is not JSON."""
     try:
         manifest = json.loads(text)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from django.conf import settings
 from django.core.management import call_command
@@ -37,6 +37,7 @@ from jobsite.ops.backups.files import (
 )
 from jobsite.ops.signatures import Signature
 from jobsite.private_files import create_private
+from jobsite.types import JsonObject
 
 # Added to the revision: more than is committed between two of our statements, so that no revision repeats.
 REVISION_STEP = 1_000_000
@@ -47,12 +48,12 @@ OUTBOX = "applications_message"
 
 
 class Verified(NamedTuple):
-    manifest: dict[str, Any]
+    manifest: JsonObject
     signature: Signature
 
 
 class Restored(NamedTuple):
-    manifest: dict[str, Any]
+    manifest: JsonObject
     signature: Signature
     files: int  # that were missing or different
     erased: Counter[str] | None  # accounts that were erased again, None without a record of erasures
@@ -90,7 +91,7 @@ def restore(
     return Restored(manifest, signature, files, erase_again())
 
 
-def _check_compatible(manifest: dict[str, Any]) -> None:
+def _check_compatible(manifest: JsonObject) -> None:
     """Raise BackupError if the archive is of another engine or of newer code."""
     if manifest["engine"] != connection.vendor:
         engine = printable(manifest["engine"])
@@ -102,7 +103,7 @@ def _check_compatible(manifest: dict[str, Any]) -> None:
         raise BackupError(f"The archive is of newer code, with {printable(', '.join(unknown))}.")
 
 
-def _replace(archive: BinaryIO, manifest: dict[str, Any], dump: Path, progress: Progress) -> int:
+def _replace(archive: BinaryIO, manifest: JsonObject, dump: Path, progress: Progress) -> int:
     """Replace the database and the files. Return how many files were missing or different.
 
     A failure before the database is replaced leaves no new file and no new folder.
@@ -140,7 +141,7 @@ def _target(name: str) -> Path:
 
 
 def _copies(
-    archive: BinaryIO, manifest: dict[str, Any], folders: dict[str, Path], progress: Progress
+    archive: BinaryIO, manifest: JsonObject, folders: dict[str, Path], progress: Progress
 ) -> Iterator[tuple[Path, Path]]:
     """Copy the files that are missing or different to the folder of their kind in `folders`. Yield each copy
     and its path.
@@ -170,7 +171,7 @@ def _copies(
         yield copy, path
 
 
-def _statements(manifest: dict[str, Any]) -> list[str]:
+def _statements(manifest: JsonObject) -> list[str]:
     """Return the statements that adapt the restored database to this site."""
     tables = manifest["tables"]
     statements = [f"DELETE FROM {table}" for table in CREDENTIALS if table in tables]

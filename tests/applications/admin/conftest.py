@@ -11,7 +11,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from applications.models import Application, Stage
-from jobsite.ops.commands import dry_run
+from jobsite.db.transactions import dry_run
 from tests.applications.makers import make_application, make_stage
 from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy

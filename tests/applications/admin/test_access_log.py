@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import Group
 
 from applications.models import AccessLog
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from tests.applications.admin.conftest import colleague
 from tests.applications.makers import make_application, signed_in
 from tests.factories import make_brand, make_vacancy

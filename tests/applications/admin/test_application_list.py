@@ -47,7 +47,7 @@ def test_row_shows_applicant_stage_marks_and_files(office, at):
     assert found["next_step"] == "4 Mar 2026, 09:30"
     assert ">Applied again</span>" in found["marks"]
     assert ">Withdrawn</span>" in found["marks"]
-    assert ">New</span>" in found["shown_stage"]
+    assert ">New</span>" in found["visible_stage"]
 
 
 def test_read_application_without_marks_shows_none(office, at):
@@ -155,7 +155,7 @@ def test_marking_as_read_and_unread(office, at):
 
     [section] = office.anna.post(LIST, chosen | {"action": "mark_read"}).context["sections"]
     assert ([row.name for row in section.rows], Application.objects.filter(read_at=at).count()) == (
-        [f"{office.own.shown_name} – {office.own.vacancy.title}"],
+        [f"{office.own.display_name} – {office.own.vacancy.title}"],
         0,
     )
     chosen["confirmed"] = "1"

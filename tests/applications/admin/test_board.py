@@ -20,7 +20,7 @@ def columns(client, **query):
     """Return the number and the names of each column."""
     found = client.get(BOARD, query).context["columns"]
     return {
-        str(each.stage): (each.count, [card["application"].shown_name for card in each.cards])
+        str(each.stage): (each.count, [card["application"].display_name for card in each.cards])
         for each in found
     }
 
@@ -53,7 +53,7 @@ def test_card_shows_age_rating_and_marks(office, at):
 
 
 def test_long_column_links_to_the_list(office, monkeypatch):
-    monkeypatch.setattr(board, "CARDS", 2)
+    monkeypatch.setattr(board, "MAX_CARDS", 2)
     for number in range(4):
         apply(office.own.vacancy, f"Jan {number}", stage=office.new)
 

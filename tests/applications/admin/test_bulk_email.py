@@ -138,7 +138,7 @@ def test_template_that_is_unknown_or_has_no_text_asks_again(office, template):
 
 
 def test_too_many_are_refused(office, zoe, template, monkeypatch):
-    monkeypatch.setattr(bulk_email, "AT_MOST", 1)
+    monkeypatch.setattr(bulk_email, "MAX_EMAILS", 1)
     data = {"applications": sent(office.own, zoe), "template": template.pk, "confirmed": "1"}
 
     assertContains(

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.asserts import assertContains, assertNotContains
 
 from applications.admin.application import ApplicationAdmin
-from applications.admin.selection import Selection
+from applications.admin.selection import ApplicationSelection
 from applications.models import AccessLog, Application, Message, Stage
 from applications.operations import move
 from tests.applications.admin.conftest import FOREIGN, apply, staff
@@ -28,7 +28,7 @@ MOVE, UNDO = f"{LIST}move/", f"{LIST}undo-moves/"
 
 def sent(*applications):
     """Return what a page sends along for `applications`."""
-    return str(Selection.of(Application.objects.filter(pk__in=[each.pk for each in applications])))
+    return str(ApplicationSelection.of(Application.objects.filter(pk__in=[each.pk for each in applications])))
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_rejection_asks_first_and_names_everybody(office, jan, at):
 
     page = office.anna.post(LIST + "?read=no", chosen)
 
-    assert [each.shown_name for each in page.context["people"]] == ["Jan", "Mia"]
+    assert [each.display_name for each in page.context["people"]] == ["Jan", "Mia"]
     for text in (
         "2 applications move to “Rejected”",
         '<span class="panel-state is-withdrawn">Withdrawn</span>',
@@ -100,7 +100,10 @@ def test_those_who_are_there_are_named_apart(office, jan, at):
     context = office.anna.post(MOVE, data).context
     answer = office.anna.post(MOVE, data | {"confirmed": "1"})
 
-    assert [[each.shown_name for each in context[name]] for name in ("people", "there")] == [["Mia"], ["Jan"]]
+    assert [[each.display_name for each in context[name]] for name in ("people", "there")] == [
+        ["Mia"],
+        ["Jan"],
+    ]
     assert messages_of(answer)[1] == "1 was already in Rejected."
     assert [entry.object_id for entry in LogEntry.objects.all()] == [str(office.own.pk)]
     assert stages_of(office.own) == stages_of(jan) == ["New", "Rejected"]
@@ -194,7 +197,7 @@ def test_undo_asks_and_moves_back(office, jan, time_machine, at):
 
     page = office.anna.get(url)
     assertContains(page, "2 applications go back to their previous stages")
-    assert [each.shown_name for each in page.context["people"]] == ["Jan", "Mia"]
+    assert [each.display_name for each in page.context["people"]] == ["Jan", "Mia"]
     assert stages_of(jan) == ["New", "Rejected"]
 
     assert messages_of(office.anna.post(url)) == ["2 stage changes were undone."]

@@ -15,15 +15,15 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from applications import figures
+from applications import statistics
 from applications.models import Application, DailyApplications
-from jobsite.ops.commands import dry_run
+from jobsite.db.transactions import dry_run
 from tests.applications.admin.conftest import apply, colleague, copy_of, staff
 from tests.applications.makers import make_submission, signed_in
 from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
-from vacancies.figures.recording import record_days
 from vacancies.models import DailyVacancies, Filter, FilterOption
+from vacancies.statistics.recording import record_days
 
 pytestmark = pytest.mark.django_db
 
@@ -67,7 +67,7 @@ def build(office: SimpleNamespace) -> SimpleNamespace:
             application = apply(job, stage=office.new, created_at=NOW - (3 + number) * DAY)
             make_submission(application, {}, source=source)
     record_days(at=NOW)
-    figures.record_days(at=NOW)
+    statistics.record_days(at=NOW)
     office.editor = colleague("editor", "Editor")
     return office
 
@@ -133,7 +133,7 @@ def test_figures_remain_when_applications_are_deleted_and_name_no_rare_source(wo
     DailyApplications.objects.all().delete()
     application = apply(make_vacancy(brand=world.brand), stage=world.new, created_at=NOW - DAY)
     make_submission(application, {}, source="letter of Jan Peeters")
-    figures.record_days(at=NOW)
+    statistics.record_days(at=NOW)
     assert tables(world.anna)["sources"] == [["Other sources", 1]]
     assert not DailyApplications.objects.filter(source__contains="Jan").exists()
 
@@ -226,9 +226,9 @@ def test_command_records_counts_and_days(world):
     assert "There are no figures yet." in world.anna.get(URL).text
     output = StringIO()
 
-    call_command("update_figures", stdout=output)
+    call_command("update_statistics", stdout=output)
 
     days = (timezone.now().date() - date(2026, 2, 19)).days
     assert f"Recorded {days} days of vacancies" in output.getvalue()
-    call_command("update_figures", stdout=output)
+    call_command("update_statistics", stdout=output)
     assert "Recorded 0 days of vacancies and 0 days of applications." in output.getvalue()

@@ -55,7 +55,7 @@ def test_every_kind_is_found(root, db):
 
     assert found(root, "zebra") == {
         "Vacancies": ["Zebra keeper"],
-        "Applications": [application.shown_name],
+        "Applications": [application.display_name],
         "Recruiters": ["Zebra Maes"],
         "Users": ["zebra"],
         "Application forms": ["Zebra form"],
@@ -142,7 +142,7 @@ def test_rows_of_other_brands_are_not_found(office):
     Form.objects.create(name="Zebra form").vacancies.add(secret)
     application = apply(make_vacancy(title="Zebra own", brand=office.brand), "Zebra")
 
-    hits = {"Vacancies": ["Zebra own"], "Applications": [application.shown_name]}
+    hits = {"Vacancies": ["Zebra own"], "Applications": [application.display_name]}
     assert found(office.anna, "zebra") == hits
     assert found(office.anna, "secret") == {}
     assert found(office.anna, "theirs") == {}

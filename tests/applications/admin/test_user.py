@@ -3,7 +3,7 @@
 import pytest
 from django.contrib.auth.models import Group, Permission, User
 
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from tests.applications.admin.conftest import colleague
 from tests.applications.makers import signed_in
 from tests.factories import make_brand

@@ -69,7 +69,7 @@ def work(delivery, clock):
     """Do what is due. Return the outcomes."""
     outcomes = []
     while item := delivery.next_due(clock()):
-        outcomes.append(delivery.do(item))
+        outcomes.append(delivery.run(item))
         assert len(outcomes) < 100
     return outcomes
 

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
-from jobsite.locks import database_lock
+from jobsite.db.locks import database_lock
 from tests import servers
 from tests.applications.mail.conftest import put, states
 from tests.servers import ROOT, SYSTEM_ENV, until

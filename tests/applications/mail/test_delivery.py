@@ -219,7 +219,7 @@ def test_email_that_cannot_be_made_fails(delivery, clock, mail_server, monkeypat
     Message.objects.update(state="queued", finished_at=None)
     item = delivery.next_due(clock())
     Message.objects.all().delete()
-    assert (delivery.do(item), mail_server.accepted) == ("gone", [])
+    assert (delivery.run(item), mail_server.accepted) == ("gone", [])
 
 
 # --- Settings and logs -------------------------------------------------------------------------

@@ -42,7 +42,7 @@ def day(at, digest=None):
     """Do the digests of `at`. Return the outcomes."""
     digest, outcomes = digest or Digest(), []
     while item := digest.next_due(at):
-        outcomes.append(digest.do(item))
+        outcomes.append(digest.run(item))
     return outcomes
 
 

@@ -49,7 +49,7 @@ def lea(acme):
 def run(work, at=NOW):
     outcomes = []
     while item := work.next_due(at):
-        outcomes.append(work.do(item))
+        outcomes.append(work.run(item))
         assert len(outcomes) < 50
     return outcomes
 
@@ -203,5 +203,5 @@ def test_request_is_told_once_by_a_dispatcher_that_is_killed(acme, ed, lea, monk
 
     first, second = ApprovalEmails(), ApprovalEmails()
     item = first.next_due(NOW)
-    assert [first.do(item), second.do(item)] == ["approval queued", "approval nothing"]
+    assert [first.run(item), second.run(item)] == ["approval queued", "approval nothing"]
     assert Message.objects.count() == 1

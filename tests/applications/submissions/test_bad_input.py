@@ -122,7 +122,7 @@ def test_malformed_multipart_is_a_400(vacancy):
 
     assert statuses == dict.fromkeys(cases, 400)
     body = multipart(part, ('name="photo"; filename="a"', b"--B--\n--B"))  # like the end of the body
-    assert "no file field" in detail(post(vacancy, body, FORM), 400)
+    assert "not a file field" in detail(post(vacancy, body, FORM), 400)
 
 
 def test_missing_boundary_and_malformed_key_are_a_400(vacancy):

@@ -29,7 +29,7 @@ def stored(settings):
     ("owner", "name", "headers"),
     [
         (submitting, "queue_receipt", {}),
-        (submitting, "receive", KEY),
+        (submitting, "create_application", KEY),
         (submitting.idempotency, "lock_address", {}),
         (submitting.StoredFiles, "add_rows", KEY),
         (submitting.FormSnapshot.objects, "get_or_create", {}),

@@ -130,7 +130,7 @@ def test_old_key_that_a_purge_deletes_at_once_is_a_new_key(_):
     vacancy = make_open_vacancy()
     send(vacancy, headers=KEY)
     now = timezone.now()
-    IdempotencyKey.objects.update(created_at=now - idempotency.KEPT)
+    IdempotencyKey.objects.update(created_at=now - idempotency.KEY_AGE)
     Application.objects.update(created_at=now - timedelta(days=2))
 
     answer, gone = at_once(partial(send, vacancy, headers=KEY), partial(purge_credentials, now=now))

@@ -25,8 +25,7 @@ from fido2.utils import websafe_decode, websafe_encode
 
 from applications.mail.links import invitation_path
 from applications.operations.invitations import invite
-from jobsite.accounts import pages
-from jobsite.admin import roles
+from jobsite.accounts import pages, roles
 from tests.applications.makers import MINE, PASSWORD, make_user
 from tests.factories import make_brand
 from tests.jobsite.accounts import extra

@@ -12,15 +12,15 @@ from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test import Client, RequestFactory
 
-from jobsite.admin import roles
-from jobsite.ops.commands import dry_run
+from jobsite.accounts import roles
+from jobsite.db.transactions import dry_run
 from tests import admin_pages
 from tests.admin_pages import address, build, kind_of, posted, routes, signed_in, stored
 from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db
 
-# The permissions per model and role: view, add, change, delete. Not derived from `jobsite.admin.roles`.
+# The permissions per model and role: view, add, change, delete. Not derived from `jobsite.accounts.roles`.
 R, P, E, V, A, D = "Recruiter", "Approver", "Editor", "Filter manager", "Auditor", "Administrator"
 B = "Brand administrator"
 MAY = {

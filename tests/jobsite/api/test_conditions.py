@@ -51,10 +51,11 @@ def site(at, filters, wsgi):
 
 
 @pytest.mark.slow("asks 27 paths")
-def test_if_none_match_is_read_on_every_path(site):
+def test_if_none_match_is_read_on_every_path(site, settings):
     ways, values = site
     found = {}
     for way, paths in {"views": API + FILES, "fast path": API, "cache": API}.items():
+        settings.RESPONSE_CACHE_MB = way == "cache"
         for path in (path.format(**values) for path in paths):
             tag = ask(ways[way], path)[1]["ETag"]
             for method, condition in product(("GET", "HEAD"), ASKED):
@@ -66,6 +67,7 @@ def test_if_none_match_is_read_on_every_path(site):
                     assert headers.get("Time-Zone") == ("UTC" if path.startswith("/v") else None)
 
     assert found == {key: ASKED[key[-1]] for key in found}
+    assert len(ways["cache"].entries) == len(API)  # the others were made for each request
 
 
 def test_if_modified_since_is_ignored_with_an_etag(site):

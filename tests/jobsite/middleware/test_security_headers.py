@@ -96,7 +96,7 @@ def test_documentation_loads_nothing_from_other_sites(client):
 
 def test_cached_responses_have_the_headers(wsgi, at, filters, settings):
     """From the views, the fast path, the response cache, and as 304."""
-    settings.BODY_CACHE_MB = 1
+    settings.RESPONSE_CACHE_MB = 1
     make_vacancy()
     bodies = ResponseCache(_bare, read_state, FastPath())
     for path in ("/v1/vacancies", "/v0.1/vacancies", "/v1/filters"):

@@ -16,7 +16,7 @@ from tests.jobsite.ops.backups import Site
 
 @pytest.fixture
 def site(wsgi: Any, settings: Any, filters: Any) -> Site:
-    settings.BODY_CACHE_MB = 16
+    settings.RESPONSE_CACHE_MB = 16
     vacancies = make_site()
     vacancies[0].attachments.create(position=9, name="Brochure", file=ContentFile(b"%PDF-1", "brochure.pdf"))
     application = make_application(vacancy=vacancies[1])

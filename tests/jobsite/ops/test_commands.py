@@ -122,8 +122,9 @@ def test_interrupted_demo_is_completed_by_the_next_run(stopped, monkeypatch, set
     settings.DEBUG = True
     none = "Tables may have been created, but no content."
     for name, written in (
-        ("_attachment", none), ("receive", "Vacancies were created, but no accounts and applications."),
-    ):  # fmt: skip
+        ("_attachment", none),
+        ("create_application", "Vacancies were created, but no accounts and applications."),
+    ):
         stopped(content, name)
         assert refusal("demo", "--no-serve") == (130, f"Interrupted. {written} Run it again.\n")
         assert Vacancy.objects.exists() == (written != none)

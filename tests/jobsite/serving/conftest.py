@@ -86,7 +86,7 @@ def wait_for_replay(cluster):
 def site(cluster, settings, monkeypatch, django_db_blocker):
     """A process that serves from the cluster, with its response cache and one thread, whose connections
     persist. `run` calls a function in that thread."""
-    settings.BODY_CACHE_MB = 8
+    settings.RESPONSE_CACHE_MB = 8
     monkeypatch.setattr(wsgi, "_replica_failed", False)
     monkeypatch.setattr(wsgi, "_django", ResponseCache(wsgi._bare, read_state, FastPath()))
     monkeypatch.setattr(base, "_unresponsive_until", {})

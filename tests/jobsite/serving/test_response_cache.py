@@ -51,14 +51,14 @@ def committed() -> RevisionState:
 
 @pytest.fixture
 def service(wsgi, settings, filters):
-    settings.BODY_CACHE_MB = 1
+    settings.RESPONSE_CACHE_MB = 1
     return Service(_bare, committed)
 
 
 @pytest.fixture
 def live(wsgi, settings, transactional_db):
     """A service without a transaction around the test."""
-    settings.BODY_CACHE_MB = 1
+    settings.RESPONSE_CACHE_MB = 1
     return Service(_bare, read_state)
 
 
@@ -88,9 +88,9 @@ def test_cached_response_equals_the_response_of_django(service, settings):
         make_vacancy(title=f"Nurse {number}", options={"regions": ["Ghent", "Antwerp", "Leuven"]})
     single = f"{LIST}/{Vacancy.objects.first().pk}"
     for path in (LIST, f"{LIST}?page[size]=7&page[number]=2", V0_1, FILTERS, single):
-        settings.BODY_CACHE_MB = 0
+        settings.RESPONSE_CACHE_MB = 0
         _, plain, content = service.ask(path)
-        settings.BODY_CACHE_MB = 1
+        settings.RESPONSE_CACHE_MB = 1
         for _ in range(2):
             assert service.ask(path) == ("200 OK", plain, content)
             _, headers, body = service.ask(path, HTTP_ACCEPT_ENCODING="gzip, br")
@@ -220,7 +220,7 @@ def test_concurrent_requests_make_the_response_once(live):
 
 def test_response_made_by_another_thread_keeps_its_end(time_machine, settings):
     """A request that waited for another thread gets the seconds that are left then."""
-    settings.BODY_CACHE_MB = 1
+    settings.RESPONSE_CACHE_MB = 1
     start = datetime(2026, 3, 2, tzinfo=UTC)
     time_machine.move_to(start, tick=False)
     begin, headers = start.timestamp(), [("Content-Type", "application/json")]

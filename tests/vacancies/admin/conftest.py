@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.test import Client
 
-from jobsite.ops.commands import dry_run
+from jobsite.db.transactions import dry_run
 from tests.admin_pages import build, stored_of
 from tests.factories import make_brand
 from tests.vacancies.admin.forms import LONG_AGO, staff

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from forms_structure.models import Form
-from jobsite.ops.commands import dry_run
+from jobsite.db.transactions import dry_run
 from tests.admin_pages import FOREIGN, NO_ROWS, OWN, WORD, posted, signed_in, stored_of, structure, version_of
 from tests.factories import make_recruiter
 from tests.vacancies.admin.brand_access import FORMS, LIST, WALLED, assert_clean, output

@@ -11,10 +11,10 @@ from django.utils import timezone
 from tests.conftest import NOW
 from tests.factories import make_brand, make_recruiter, make_vacancy
 from tests.vacancies.admin.forms import listed, staff
-from vacancies.figures import counts
-from vacancies.figures.recording import record_days
 from vacancies.history.versions import record
 from vacancies.models import Change, State, Vacancy
+from vacancies.statistics import counts
+from vacancies.statistics.recording import record_days
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 

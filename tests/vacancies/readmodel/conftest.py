@@ -11,7 +11,7 @@ def site(wsgi, transactional_db, settings):
     """A server process with a response cache, and the views on their own."""
     from jobsite.wsgi import _bare
 
-    settings.BODY_CACHE_MB = 1
+    settings.RESPONSE_CACHE_MB = 1
     if connection.vendor == "postgresql":  # balance() would not wait for the lock of autovacuum
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE vacancies_bucketcount SET (autovacuum_enabled = false)")

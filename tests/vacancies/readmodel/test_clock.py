@@ -33,7 +33,7 @@ def now(time_machine):
 
 @pytest.fixture
 def uncached(site, settings):
-    settings.BODY_CACHE_MB = 0
+    settings.RESPONSE_CACHE_MB = 0
     return site
 
 
@@ -162,10 +162,10 @@ def test_etag_does_not_depend_on_who_responds(site, now, settings):
         for application in (site.cached, site.cached, site.django):  # made, from the cache, by the views
             status, headers, answer = site.ask(application, path, HTTP_IF_NONE_MATCH=tag)
             assert (status, headers["ETag"], answer) == ("304 Not Modified", tag, b""), path
-        settings.BODY_CACHE_MB = 0
+        settings.RESPONSE_CACHE_MB = 0
         headers = site.ask(site.cached, path, HTTP_ACCEPT_ENCODING="gzip")[1]
         assert (headers["ETag"], headers.get("Content-Encoding")) == (tag, "gzip")
-        settings.BODY_CACHE_MB = 1
+        settings.RESPONSE_CACHE_MB = 1
 
 
 def test_etag_is_stable_while_the_views_take_over(uncached, now):

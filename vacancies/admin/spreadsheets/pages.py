@@ -22,10 +22,10 @@ from django.utils.translation import gettext_lazy, ngettext
 from unfold.widgets import UnfoldAdminFileFieldWidget
 
 from jobsite.admin.base import JobsiteAdmin
-from jobsite.locks import lock_transaction
+from jobsite.db.locks import lock_transaction
+from jobsite.db.transactions import retry_on_conflict
 from jobsite.spreadsheets.reading import SpreadsheetError, read
 from jobsite.spreadsheets.writing import Cell, csv_response, xlsx_response
-from jobsite.unique_names import retry_on_conflict
 from vacancies.admin.spreadsheets.columns import Sheet, Table, headings
 from vacancies.admin.spreadsheets.rows import Import, PlannedRow, RowResult, planned
 from vacancies.approval import SUBMITTED

@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
-from jobsite.ops.commands import dry_run
+from jobsite.db.transactions import dry_run
 from vacancies.admin.base import closing_date_of
 from vacancies.admin.spreadsheets.columns import (
     BATCH,

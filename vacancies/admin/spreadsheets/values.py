@@ -10,8 +10,8 @@ from django.utils.html import escape
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from jobsite.html_conversion import convert, is_escaped
 from jobsite.spreadsheets.reading import Formula
+from jobsite.text.html_conversion import convert, is_escaped
 from vacancies.admin.spreadsheets.columns import (
     FLAGS,
     TEXTS,

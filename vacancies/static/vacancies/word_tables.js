@@ -1,4 +1,4 @@
-// Converts tables that are pasted into the rich text editor to lists, as jobsite/html_tables.py does on the server:
+// Converts tables that are pasted into the rich text editor to lists, like jobsite/text/html_tables.py on the server:
 // a row becomes an item. A table that only places its content (one cell, or cells with headings) becomes its content.
 (() => {
   const SHORT = 60; // characters of a text that is repeated

@@ -9,12 +9,14 @@ import re
 from dataclasses import dataclass, field
 from html import escape
 from html.parser import HTMLParser
-from typing import Any
 
 HAS_TABLE = re.compile(r"<table\b", re.IGNORECASE)
 TABLE = {"table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "td", "th"}
+Attributes = list[tuple[str, str | None]]  # of a tag, as HTMLParser passes them
 ATTRIBUTES = {"table": {"role"}, "td": {"colspan", "rowspan"}, "th": {"colspan", "rowspan"}}
-SHORT = 60  # characters of a text that is repeated: repeating longer ones could multiply the size of a text
+MAX_REPEATED_LENGTH = (
+    60  # characters of a text that is repeated: repeating longer ones could multiply the size of a text
+)
 SPAN_MAX = 50
 _TAG = re.compile("<[^>]*>")
 _BLOCK = re.compile(r"<(?:p|ul|ol|h[2-5]|blockquote)\b")
@@ -102,7 +104,7 @@ class _Table:
         column = 0
         for cell in self.rows[0]:
             name = _words(cell.text)
-            if cell.blocks or len(name) > SHORT or not (self.has_head or cell.is_header):
+            if cell.blocks or len(name) > MAX_REPEATED_LENGTH or not (self.has_head or cell.is_header):
                 return {}
             labels |= dict.fromkeys(range(column, column + cell.columns), name) if name else {}
             column += cell.columns
@@ -117,7 +119,7 @@ class _Table:
                 while column in grid[number]:
                     column += 1
                 grid[number][column] = cell.text, "".join(cell.blocks)
-                again = cell.text if len(cell.text) <= SHORT else ""
+                again = cell.text if len(cell.text) <= MAX_REPEATED_LENGTH else ""
                 for below in grid[number + 1 : number + cell.rows]:
                     below[column] = again, ""
                 column += cell.columns
@@ -152,7 +154,7 @@ class _Converter(HTMLParser):
         self.tables: list[_Table] = []
         self.cells: list[_Cell] = []  # open ones, the outermost first; a caption is one too
 
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
+    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         values = dict(attrs)
         if tag == "table":
             self.tables.append(_Table(is_layout=values.get("role") in ("presentation", "none")))

@@ -1,4 +1,4 @@
-"""Records the figures of finished days.
+"""Records the statistics of finished days.
 
 A vacancy is live from `publish_from` until it closes: at `publish_until`, or earlier when it was unpublished.
 Of a vacancy that was published again, only the last period counts. Drafts and deleted vacancies do not
@@ -29,7 +29,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce, TruncDate
 from django.utils import timezone
 
-from jobsite.locks import lock_transaction
+from jobsite.db.locks import lock_transaction
 from vacancies.models import Change, DailyVacancies, Status, Vacancy, Version
 from vacancies.operations import end_of_day
 from vacancies.querysets import VacancyQuerySet
@@ -70,7 +70,7 @@ def record_days(*, at: datetime) -> int:
     """Record the finished days before `at` that are missing. Return their number."""
     last = yesterday(at)
     with transaction.atomic():
-        lock_transaction("daily figures of vacancies")
+        lock_transaction("daily figures of vacancies")  # the name in earlier releases
         known = DailyVacancies.objects.aggregate(day=Max("day"))["day"]
         first = known + DAY if known else _first_day(last)
         if first is None or first > last:

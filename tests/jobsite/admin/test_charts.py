@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree
 
-from jobsite.charts import Series, bar_chart, legend, line_chart, nice_ceiling, sparkline
+from jobsite.admin.charts import Series, bar_chart, legend, line_chart, nice_ceiling, sparkline
 
 NAME = '<b onload="x">Ärzte & Co</b>'
 MANY = [Series(f"Series {number}", [number, 2, 3]) for number in range(9)]

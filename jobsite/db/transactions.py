@@ -1,6 +1,7 @@
-"""Unique names and numbers, also under concurrent writes."""
+"""Transactions that are repeated or rolled back."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from django.db import IntegrityError, transaction
@@ -9,10 +10,15 @@ ATTEMPTS = 20  # the last of as many concurrent writers needs them all
 Result = TypeVar("Result")
 
 
-def numbered_name(name: str, taken: Collection[str]) -> str:
-    """Return `name`, with a number if it is `taken`: "Engineers", "Engineers (2)"."""
-    numbers = range(1, len(taken) + 2)
-    return next(free for n in numbers if (free := name if n == 1 else f"{name} ({n})") not in taken)
+@contextmanager
+def dry_run(is_dry_run: bool) -> Iterator[None]:
+    """Roll back what the block writes, if `is_dry_run`."""
+    if not is_dry_run:
+        yield
+        return
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 def retry_on_conflict(make: Callable[[], Result]) -> Result:

@@ -1,4 +1,4 @@
-"""Records the daily figures of applications, which remain when applications are deleted."""
+"""Records the daily statistics of applications, which remain when applications are deleted."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -10,19 +10,19 @@ from django.db.models.functions import TruncDate
 from django.utils import timezone
 
 from applications.models import Application, DailyApplications, Submission
-from jobsite.locks import lock_transaction
-from vacancies.figures.recording import BACKFILL, DAY, create, start_of_day, yesterday
+from jobsite.db.locks import lock_transaction
 from vacancies.operations import end_of_day
+from vacancies.statistics.recording import BACKFILL, DAY, create, start_of_day, yesterday
 
-NAMED_FROM = 5  # applications with a source, from which its name is kept: a rare one could point to a person
-OTHER = "*"  # stands for rare sources, which could point to a person
+MIN_APPLICATIONS_PER_SOURCE = 5  # from which its name is kept: a rare source could point to a person
+OTHER = "*"  # stands for rare sources
 
 
 def record_days(*, at: datetime) -> int:
     """Record the finished days before `at` that are missing. Return their number."""
     last = yesterday(at)
     with transaction.atomic():
-        lock_transaction("daily figures of applications")
+        lock_transaction("daily figures of applications")  # the name in earlier releases
         known = DailyApplications.objects.aggregate(day=Max("day"))["day"]
         first = known + DAY if known else _first_day(last)
         if first is None or first > last:
@@ -70,4 +70,4 @@ def _named_sources(first: date, last: date) -> set[str]:
     )
     counted = Submission.objects.filter(source__in=used.order_by().values("source").distinct())
     common = counted.order_by().values_list("source").annotate(number=Count("pk"))
-    return {"", *(source for source, number in common if number >= NAMED_FROM)}
+    return {"", *(source for source, number in common if number >= MIN_APPLICATIONS_PER_SOURCE)}

@@ -1,4 +1,4 @@
-"""Figures for the start page and the reports. `manage.py update_figures` records them."""
+"""Statistics for the start page and the reports. `manage.py update_statistics` records them."""
 
 from typing import Any, Self
 
@@ -8,15 +8,15 @@ from vacancies.models.catalogue import Brand, FilterOption
 from vacancies.querysets import own_brand
 
 
-class FiguresQuerySet(models.QuerySet):
+class StatisticsQuerySet(models.QuerySet):
     def visible_to(self, user: Any) -> Self:
-        """The figures of the brands that `user` works for."""
+        """The statistics of the brands that `user` works for."""
         return self.filter(own_brand(user))
 
 
-class DailyFiguresBase(models.Model):
-    """Figures of a finished day (in the site's time zone) and a brand. A row with an option has those of the
-    vacancies with this option. They are kept when the brand or the option is deleted."""
+class DailyStatisticsBase(models.Model):
+    """Statistics of a finished day (in the site's time zone) and a brand. A row with an option has those of
+    the vacancies with this option. They are kept when the brand or the option is deleted."""
 
     day = models.DateField()
     brand = models.ForeignKey(
@@ -31,13 +31,13 @@ class DailyFiguresBase(models.Model):
         related_name="+",
     )
 
-    objects = FiguresQuerySet.as_manager()
+    objects = StatisticsQuerySet.as_manager()
 
     class Meta:
         abstract = True
 
 
-class DailyVacancies(DailyFiguresBase):
+class DailyVacancies(DailyStatisticsBase):
     """The vacancies of a day: how many were live at its end, went live and closed, and how long the closed
     ones had been live."""
 
@@ -68,7 +68,7 @@ class StateCount(models.Model):
     count = models.PositiveIntegerField()
     counted_at = models.DateTimeField()
 
-    objects = FiguresQuerySet.as_manager()
+    objects = StatisticsQuerySet.as_manager()
 
     def __str__(self) -> str:
         return self.code

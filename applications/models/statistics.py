@@ -1,11 +1,11 @@
-"""Daily figures of applications. They have no personal data, and are kept when applications are deleted."""
+"""Daily statistics of applications. They have no personal data and remain when applications are deleted."""
 
 from django.db import models
 
-from vacancies.models import DailyFiguresBase
+from vacancies.models import DailyStatisticsBase
 
 
-class DailyApplications(DailyFiguresBase):
+class DailyApplications(DailyStatisticsBase):
     """The number of applications that were received on a day, from a source. Rows with an option are not
     divided by source."""
 

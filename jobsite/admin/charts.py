@@ -6,10 +6,9 @@ colour. Charts are hidden from screen readers: pages show the same numbers as a 
 "chart", because the theme's script draws on elements with that class.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
-from typing import Any
 
 from django.utils.formats import number_format
 from django.utils.html import format_html, format_html_join
@@ -33,7 +32,7 @@ class Series:
     values: Sequence[float]
 
 
-def shown(value: float) -> str:
+def format_value(value: float) -> str:
     """Return `value` in the active language, with at most one decimal."""
     return number_format(int(value) if value == int(value) else round(value, 1))
 
@@ -73,7 +72,7 @@ def sparkline(values: Sequence[float], *, width: int = 120, height: int = 32) ->
 
 def line_chart(
     labels: Sequence[str], series: Sequence[Series], *, width: int = 560, height: int = 260
-) -> Any:
+) -> SafeString:
     """Return lines over the points `labels`, at most SERIES_MAX."""
     series = series[:SERIES_MAX]
     top = nice_ceiling(max((value for each in series for value in each.values), default=0))
@@ -93,7 +92,12 @@ def line_chart(
             "",
             '<path class="plot-mark" transform="translate({} {})" d="{}"><title>{}</title></path>',
             (
-                (x(index), px(y(value)), SHAPES[number], f"{each.name}, {labels[index]}: {shown(value)}")
+                (
+                    x(index),
+                    px(y(value)),
+                    SHAPES[number],
+                    f"{each.name}, {labels[index]}: {format_value(value)}",
+                )
                 for index, value in enumerate(each.values)
                 if index % step == (len(each.values) - 1) % step
             ),
@@ -116,14 +120,14 @@ def line_chart(
     )  # fmt: skip
 
 
-def _scale(top: float, y: Any, left: float, right: float) -> SafeString:
+def _scale(top: float, y: Callable[[float], float], left: float, right: float) -> SafeString:
     """Return horizontal lines with their values above, within the plot: large numbers need no margin."""
     return format_html_join(
         "",
         '<line class="plot-grid" x1="{0}" y1="{2}" x2="{1}" y2="{2}"></line>'
         '<text class="plot-label" x="{0}" y="{3}">{4}</text>',
         (
-            (left, right, px(y(top * part / 4)), px(y(top * part / 4) - 4), shown(top * part / 4))
+            (left, right, px(y(top * part / 4)), px(y(top * part / 4) - 4), format_value(top * part / 4))
             for part in range(5)
         ),
     )
@@ -150,7 +154,7 @@ def bar_chart(rows: Sequence[tuple[str, float]], *, width: int = 480) -> SafeStr
     parts = []
     for index, (label, value) in enumerate(rows):
         length, y = max(value * inner / top, 1), index * row
-        parts.append((y + 24, label, y + 32, px(length), px(length + 8), y + 44, shown(value)))
+        parts.append((y + 24, label, y + 32, px(length), px(length + 8), y + 44, format_value(value)))
     return format_html(
         '<svg class="plot is-bars" viewBox="0 0 {} {}" aria-hidden="true" focusable="false">{}</svg>',
         width,

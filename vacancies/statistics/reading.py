@@ -1,4 +1,4 @@
-"""Reads the recorded figures of vacancies: only the rows of the days and groups that are shown."""
+"""Reads the recorded statistics of vacancies: only the rows of the days and groups that are shown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db.models import Max, Sum
 
-from vacancies.figures.recording import DAY, LIMITS
-from vacancies.models import DailyVacancies, FiguresQuerySet
+from vacancies.models import DailyVacancies, StatisticsQuerySet
+from vacancies.statistics.recording import DAY, LIMITS
 
 SUMS = ("went_live", "closed", "days_live", *(f"closed_in_{limit}" for limit in LIMITS))
 
@@ -36,7 +36,7 @@ def last_recorded(model: Any = DailyVacancies) -> date | None:
     return model.objects.filter(option=None).aggregate(day=Max("day"))["day"]
 
 
-def by_day(rows: FiguresQuerySet, days: Days, *names: str) -> dict[str, list[int]]:
+def by_day(rows: StatisticsQuerySet, days: Days, *names: str) -> dict[str, list[int]]:
     """Return the sums of the columns `names` for each of the `days`, of rows without an option."""
     chosen = rows.filter(option=None, day__gte=days.first, day__lte=days.last).order_by()
     found = {
@@ -53,7 +53,7 @@ def in_parts(values: Sequence[int], size: int) -> list[int]:
 
 
 def by_group(
-    rows: FiguresQuerySet, days: Days, options: Sequence[int] | None, *names: str
+    rows: StatisticsQuerySet, days: Days, options: Sequence[int] | None, *names: str
 ) -> dict[int | None, dict[str, Any]]:
     """Return the sums of the columns `names` over the `days` by option, or by brand without `options`."""
     chosen = _of_groups(rows, options).filter(day__gte=days.first, day__lte=days.last)
@@ -63,7 +63,7 @@ def by_group(
 
 
 def live_by_group(
-    rows: FiguresQuerySet, days: Sequence[date], options: Sequence[int] | None
+    rows: StatisticsQuerySet, days: Sequence[date], options: Sequence[int] | None
 ) -> dict[int | None, dict[date, int]]:
     """Return the numbers of live vacancies at the end of each of the `days` by option, or by brand."""
     key = _key(options)
@@ -78,7 +78,7 @@ def _key(options: Sequence[int] | None) -> str:
     return "brand_id" if options is None else "option_id"
 
 
-def _of_groups(rows: FiguresQuerySet, options: Sequence[int] | None) -> FiguresQuerySet:
+def _of_groups(rows: StatisticsQuerySet, options: Sequence[int] | None) -> StatisticsQuerySet:
     return (
         rows.filter(option=None).order_by() if options is None else rows.filter(option__in=options).order_by()
     )

@@ -1,43 +1,11 @@
-"""Public addresses of this service, and the address of the client."""
+"""The address of the client, as it comes through trusted proxies."""
 
 import re
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.http.request import split_domain_port
-
-
-def absolute(request: HttpRequest, path: str) -> str:
-    """Return `path` below PUBLIC_BASE_URL, else below the request's checked host. Return a URL unchanged."""
-    if not path.startswith("/"):
-        return path
-    if settings.PUBLIC_BASE_URL:
-        return settings.PUBLIC_BASE_URL + path
-    return f"{request.scheme}://{request.get_host()}{path}"
-
-
-def own(request: HttpRequest) -> str:
-    """Return the base URL of this service for use outside the response: mails, and the origin of passkeys.
-
-    It is PUBLIC_BASE_URL, else the host of the request, which ALLOWED_HOSTS has checked. Nothing checks the
-    port that a client sends, so it is used in development only.
-    """
-    if settings.PUBLIC_BASE_URL:
-        return settings.PUBLIC_BASE_URL
-    host = request.get_host()
-    return f"{request.scheme}://{host if settings.DEBUG else split_domain_port(host)[0]}"
-
-
-def own_origin(request: HttpRequest) -> str:
-    """Return the origin of `own` as browsers write it: lower case, without the default port."""
-    url = urlsplit(own(request).lower())
-    host, port = split_domain_port(url.netloc)
-    is_default = port == {"http": "80", "https": "443"}.get(url.scheme, "")
-    return f"{url.scheme}://{host}" + (f":{port}" if port and not is_default else "")
-
 
 # 203.0.113.9, 203.0.113.9:4711, 2001:db8::1, [2001:db8::1], [2001:db8::1]:4711
 _HOP = re.compile(r"\[?([0-9a-fA-F]*:[0-9a-fA-F:.]+?)(?:\](?::\d+)?)?|([0-9.]+)(?::\d+)?")
@@ -83,8 +51,8 @@ def _holding(address: str) -> str:
 def client(request: HttpRequest) -> str:
     """Return the address of the client: the last one in X-Forwarded-For that is not in TRUSTED_PROXIES.
 
-    The header is ignored unless a trusted proxy sent it. Ports are ignored. An entry that is no address is
-    "unknown", which is in no network.
+    The header is ignored unless a trusted proxy sent it. Ports are ignored. An entry that is not an address
+    is "unknown", which is in no network.
     """
     address = request.META.get("REMOTE_ADDR", "")
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR")
@@ -97,7 +65,7 @@ def client(request: HttpRequest) -> str:
     return address
 
 
-def counted(request: HttpRequest) -> str:
+def rate_limit_key(request: HttpRequest) -> str:
     """Return the key under which rate limits count the client: its address, or the first one of its /64."""
     return _holding(client(request))
 

@@ -7,9 +7,10 @@ lock when its connection or process ends, so that a killed process or a lost nod
 import fcntl
 import os
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from django.db import DatabaseError, connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 KEY = 0x6A6F6273  # "jobs"; advisory locks belong to a database
 
@@ -29,36 +30,36 @@ class DatabaseLock:
     works through pgbouncer in transaction mode. The transaction has no snapshot and does not delay vacuum."""
 
     def __init__(self) -> None:
-        self._own: Any = None
+        self._connection: BaseDatabaseWrapper | None = None
 
     def acquire(self) -> bool:
         if self.is_held():
             return True
         self.release()
-        own = connections["default"].copy()
+        copied = connections["default"].copy()
         # a pooled connection would go back to the pool; the server must notice a lost node
-        own.settings_dict["OPTIONS"].pop("pool", None)
-        own.settings_dict["CONN_MAX_AGE"] = None
+        copied.settings_dict["OPTIONS"].pop("pool", None)
+        copied.settings_dict["CONN_MAX_AGE"] = None
         try:
-            own.ensure_connection()
-            own.set_autocommit(False)
-            with own.cursor() as cursor:
+            copied.ensure_connection()
+            copied.set_autocommit(False)
+            with copied.cursor() as cursor:
                 cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
                 cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [KEY])
                 if cursor.fetchone()[0]:
-                    self._own = own
+                    self._connection = copied
                     return True
         except BaseException:
-            own.close()
+            copied.close()
             raise
-        own.close()
+        copied.close()
         return False
 
     def is_held(self) -> bool:
-        if self._own is None:
+        if self._connection is None:
             return False
         try:
-            with self._own.cursor() as cursor:
+            with self._connection.cursor() as cursor:
                 cursor.execute("SELECT 1")
         except DatabaseError:
             self.release()
@@ -66,9 +67,9 @@ class DatabaseLock:
         return True
 
     def release(self) -> None:
-        if self._own is not None:
-            own, self._own = self._own, None
-            own.close()
+        if self._connection is not None:
+            copied, self._connection = self._connection, None
+            copied.close()
 
 
 class FileLock:

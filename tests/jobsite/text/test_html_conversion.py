@@ -4,8 +4,8 @@ from time import thread_time
 
 import pytest
 
-from jobsite.html import sanitise
-from jobsite.html_conversion import convert, is_escaped, unescaped
+from jobsite.text.html import sanitise
+from jobsite.text.html_conversion import convert, is_escaped, unescaped
 from tests.hostile_html import PAYLOADS, faults
 
 LINK = '<p><a href="{}">{}</a></p>'

@@ -2,11 +2,10 @@
 
 import re
 from html.parser import HTMLParser
-from typing import Any
 
 import nh3
 
-from jobsite.html_tables import ATTRIBUTES, HAS_TABLE, TABLE, tables_to_lists
+from jobsite.text.html_tables import ATTRIBUTES, HAS_TABLE, TABLE, Attributes, tables_to_lists
 
 # The allowed markup (docs/decisions.md #11).
 BLOCKS = {"p", "br", "ul", "ol", "li", "h2", "h3", "h4", "h5", "blockquote"}
@@ -74,12 +73,12 @@ class _TextCollector(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.parts: list[str] = []
 
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
+    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         if tag in BLOCKS:
             self.parts.append(" ")
 
     def handle_endtag(self, tag: str) -> None:
-        self.handle_starttag(tag, None)
+        self.handle_starttag(tag, [])
 
     def handle_data(self, data: str) -> None:
         self.parts.append(data)
@@ -103,7 +102,7 @@ class _LineCollector(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.lines: list[list[str]] = [[]]  # lists of pieces: concatenating strings would be quadratic
 
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
+    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         if tag == "li":
             self.lines.append([_BULLET])
         elif tag in BLOCKS and self.lines[-1] != [_BULLET]:  # <li><p> is one line

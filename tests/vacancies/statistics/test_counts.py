@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 
 from tests.factories import make_brand, make_vacancy
 from tests.vacancies.admin.forms import staff
-from vacancies.figures import counts
-from vacancies.figures.counts import counts_for, update_counts
 from vacancies.models import StateCount
+from vacancies.statistics import counts
+from vacancies.statistics.counts import counts_for, update_counts
 
 pytestmark = pytest.mark.django_db
 

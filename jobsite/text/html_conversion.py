@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape, unescape
 from html.parser import HTMLParser
-from typing import Any
 from urllib.parse import urlsplit
 
 import nh3
 
-from jobsite.html import DROPPED_WITH_CONTENT, TAGS, CleanHtml, sanitise, visible_text
-from jobsite.html_tables import ATTRIBUTES, HAS_TABLE, TABLE
+from jobsite.text.html import DROPPED_WITH_CONTENT, TAGS, CleanHtml, sanitise, visible_text
+from jobsite.text.html_tables import ATTRIBUTES, HAS_TABLE, TABLE, Attributes
 
 MEDIA = {"video", "audio", "iframe", "embed", "object"}
 MEDIA_PARTS = {"source", "track"}
@@ -136,7 +135,7 @@ class _Converter(HTMLParser):
             for tag, address in self.links
         ]
 
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
+    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         values = dict(attrs)
         if self.media:
             if tag in MEDIA_PARTS and not self.media.address:
@@ -198,7 +197,7 @@ class _Census(HTMLParser):
         self.feed(_well_formed(html))
         self.close()
 
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
+    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         self.tags[tag] += 1
         if tag not in TAGS:
             return

@@ -2,7 +2,7 @@
 
 from django.test import RequestFactory
 
-from jobsite.api import addresses, throttling
+from jobsite.api import client_address, throttling
 
 
 def make_request(address: str, forwarded: str | None = None):
@@ -21,7 +21,7 @@ def test_rate_limit_key_is_the_address_or_its_64():
         "fe80::1%eth0": "fe80::",
         "": "",
     }
-    assert {address: addresses.counted(make_request(address)) for address in keys} == keys
+    assert {address: client_address.rate_limit_key(make_request(address)) for address in keys} == keys
 
 
 def test_client_is_the_last_address_that_is_not_a_trusted_proxy(settings):
@@ -42,16 +42,19 @@ def test_client_is_the_last_address_that_is_not_a_trusted_proxy(settings):
         "10.0.0.1, " * 700 + "10.0.0.2": "10.0.0.1",
     }
     for forwarded, client in clients.items():
-        assert addresses.client(make_request("10.0.0.9", forwarded)) == client
-        assert addresses.client(make_request("::ffff:10.0.0.9", forwarded)) in (client, "::ffff:10.0.0.9")
-        assert addresses.client(make_request("203.0.113.1", forwarded)) == "203.0.113.1"
-        assert addresses.counted(make_request("203.0.113.1", forwarded)) == "203.0.113.1"
-    assert addresses.counted(make_request("10.0.0.9", "6.6.6.6, 203.0.113.9")) == "203.0.113.9"
+        assert client_address.client(make_request("10.0.0.9", forwarded)) == client
+        assert client_address.client(make_request("::ffff:10.0.0.9", forwarded)) in (
+            client,
+            "::ffff:10.0.0.9",
+        )
+        assert client_address.client(make_request("203.0.113.1", forwarded)) == "203.0.113.1"
+        assert client_address.rate_limit_key(make_request("203.0.113.1", forwarded)) == "203.0.113.1"
+    assert client_address.rate_limit_key(make_request("10.0.0.9", "6.6.6.6, 203.0.113.9")) == "203.0.113.9"
 
     # A change of TRUSTED_PROXIES takes effect at once.
     answers = []
     for settings.TRUSTED_PROXIES in (["10.0.0.0/8"], [], ["10.0.0.0/8"], ["192.0.2.0/24"]):
-        answers.append(addresses.client(make_request("10.0.0.9", "203.0.113.9")))
+        answers.append(client_address.client(make_request("10.0.0.9", "203.0.113.9")))
 
     assert answers == ["203.0.113.9", "10.0.0.9", "203.0.113.9", "10.0.0.9"]
 

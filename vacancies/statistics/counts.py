@@ -1,7 +1,7 @@
 """Counts of vacancies by state and by reason to need attention.
 
 An account with few vacancies gets exact counts. For others, counting reads every vacancy, so they get the
-counts that `manage.py update_figures` stored last."""
+counts that `manage.py update_statistics` stored last."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Max, Sum
 
-from jobsite.locks import lock_transaction
+from jobsite.db.locks import lock_transaction
 from vacancies.models import State, StateCount, Vacancy
 from vacancies.quality import closing_soon, count_warnings
 from vacancies.querysets import VacancyQuerySet

@@ -1,9 +1,7 @@
 """The roles: groups that `manage.py create_roles` creates, with their permissions (docs/decisions.md #58),
 and who may give them (#205). The members of a brand are set on the brand and on the user."""
 
-from typing import Any
-
-from django.contrib.auth.models import Group, Permission
+from django.contrib.auth.models import Group, Permission, User
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext, gettext_noop
@@ -114,7 +112,7 @@ def label(group: Group) -> str:
     return gettext(group.name) if group.name in DESCRIPTIONS else group.name
 
 
-def described(group: Group) -> str:
+def summary_of(group: Group) -> str:
     """Return the label of `group` and what it is for."""
     text = DESCRIPTIONS.get(group.name)
     return f"{label(group)}: {gettext(text)}" if text else group.name
@@ -123,7 +121,7 @@ def described(group: Group) -> str:
 # --- Who may give which role ----------------------------------------------------------------------
 
 
-def held_by(user: Any) -> QuerySet[Permission]:
+def held_by(user: User) -> QuerySet[Permission]:
     """Return the permissions of `user`."""
     if user.is_superuser and user.is_active:
         return Permission.objects.all()
@@ -131,12 +129,12 @@ def held_by(user: Any) -> QuerySet[Permission]:
     return own.distinct() if user.is_active else own.none()
 
 
-def grantable_by(user: Any) -> QuerySet[Group]:
+def grantable_by(user: User) -> QuerySet[Group]:
     """Return the groups that `user` may give to others: those without a permission that `user` lacks."""
     return Group.objects.exclude(permissions__in=_lacking(user)).order_by("name")
 
 
-def not_above(user: Any, users: QuerySet) -> QuerySet:
+def not_above(user: User, users: QuerySet) -> QuerySet:
     """Return those of `users` who have no permission that `user` lacks."""
     if user.is_superuser and user.is_active:
         return users
@@ -145,5 +143,5 @@ def not_above(user: Any, users: QuerySet) -> QuerySet:
     return known.filter(is_superuser=False)
 
 
-def _lacking(user: Any) -> QuerySet[Permission]:
+def _lacking(user: User) -> QuerySet[Permission]:
     return Permission.objects.exclude(pk__in=held_by(user).values("pk"))

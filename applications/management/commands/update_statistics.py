@@ -1,0 +1,24 @@
+from django.utils import timezone
+
+from applications import statistics
+from jobsite.ops.commands import Command as BaseCommand
+from vacancies.statistics.counts import update_counts
+from vacancies.statistics.recording import record_days
+
+
+class Command(BaseCommand):
+    help = (
+        "Count vacancies for the start page, and record statistics of finished days for the reports. Run it "
+        "every hour. Days that were missed are recorded by the next run."
+    )
+
+    def handle(self, *args: object, **options: object) -> None:
+        at = timezone.now()
+        update_counts(at=at)
+        days = record_days(at=at)
+        of_applications = statistics.record_days(at=at)
+        self.finish(
+            f"Recorded {days} days of vacancies and {of_applications} days of applications.",
+            days_of_vacancies=days,
+            days_of_applications=of_applications,
+        )

@@ -1,0 +1,36 @@
+"""Absolute URLs of this service."""
+
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.http.request import split_domain_port
+
+
+def absolute(request: HttpRequest, path: str) -> str:
+    """Return `path` below PUBLIC_BASE_URL, else below the request's checked host. Return a URL unchanged."""
+    if not path.startswith("/"):
+        return path
+    if settings.PUBLIC_BASE_URL:
+        return settings.PUBLIC_BASE_URL + path
+    return f"{request.scheme}://{request.get_host()}{path}"
+
+
+def base_url(request: HttpRequest) -> str:
+    """Return the base URL of this service for use outside the response: mails, and the origin of passkeys.
+
+    It is PUBLIC_BASE_URL, else the host of the request, which ALLOWED_HOSTS has checked. Nothing checks the
+    port that a client sends, so it is used in development only (decisions.md #103).
+    """
+    if settings.PUBLIC_BASE_URL:
+        return settings.PUBLIC_BASE_URL
+    host = request.get_host()
+    return f"{request.scheme}://{host if settings.DEBUG else split_domain_port(host)[0]}"
+
+
+def base_origin(request: HttpRequest) -> str:
+    """Return the origin of `base_url` as browsers write it: lower case, without the default port."""
+    url = urlsplit(base_url(request).lower())
+    host, port = split_domain_port(url.netloc)
+    is_default = port == {"http": "80", "https": "443"}.get(url.scheme, "")
+    return f"{url.scheme}://{host}" + (f":{port}" if port and not is_default else "")

@@ -1,0 +1,171 @@
+"""What a file is, by its content. Raises ValidationError for documents with macros or too many parts."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+from django.core.exceptions import ValidationError
+from django.core.files import File
+from django.utils.translation import gettext_lazy as _
+
+INNER_BYTES_MAX = 1024 * 1024  # of the one part of a document that is decompressed
+DIRECTORY_BYTES_MAX = 1024 * 1024  # of the central directory: about 10,000 entries
+PARTS_BYTES_MAX = 20 * 1024 * 1024  # compressed, of the parts that are read
+
+
+def content_of(file: File) -> bytes:
+    file.seek(0)
+    try:
+        return file.read()
+    finally:
+        file.seek(0)
+
+
+def starts_with(start: bytes) -> Callable[[File], bool]:
+    """Return a check for a file that begins with the bytes `start`."""
+
+    def check(file: File) -> bool:
+        file.seek(0)
+        try:
+            return file.read(len(start)) == start
+        finally:
+            file.seek(0)
+
+    return check
+
+
+def _is_text(file: File) -> bool:
+    """Whether it is UTF-8 without control characters. Files are served as UTF-8."""
+    content = content_of(file)
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return not re.search(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]", content)
+
+
+def _refuse_macros(content: bytes, *marks: bytes) -> None:
+    if any(mark in content for mark in marks):
+        raise ValidationError(_("This document holds macros: save it without them."), code="document_macros")
+
+
+def _is_old_office(stream: str) -> Callable[[File], bool]:
+    """Return a check for an OLE file with the given stream; its directory has names in UTF-16."""
+
+    def check(file: File) -> bool:
+        content = content_of(file)
+        if not content.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
+            return False
+        _refuse_macros(content, "_VBA_PROJECT".encode("utf-16-le"))
+        return stream.encode("utf-16-le") in content
+
+    return check
+
+
+class _Limited:
+    """A file of which at most `left` more bytes can be read; reading more raises ValidationError.
+
+    zipfile parses every entry of the central directory, and the number in the end record may be forged.
+    Limiting what it can read limits what it parses.
+    """
+
+    def __init__(self, file: File, left: int) -> None:
+        self.file, self.left = file, left
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+
+    def read(self, size: int = -1) -> bytes:
+        content = self.file.read(self.left + 1 if size < 0 else min(size, self.left + 1))
+        self.left -= len(content)
+        if self.left < 0:
+            raise ValidationError(
+                _("This document has too many parts: save it again in an office program."),
+                code="document_parts",
+            )
+        return content
+
+
+def _part(file: File, name: str) -> bytes:
+    """Return the beginning of one part of a ZIP file; empty if there is none. Nothing else is decompressed.
+    Raise ValidationError if the file has too many parts, or macros."""
+    file.seek(0)
+    if file.read(4) != b"PK\x03\x04":
+        return b""
+    limited: Any = _Limited(file, DIRECTORY_BYTES_MAX)
+    try:
+        with ZipFile(limited) as packed:
+            limited.left = PARTS_BYTES_MAX
+            _refuse_macros("\n".join(packed.namelist()).encode(), b"vbaProject.bin", b"Basic/script-lc.xml")
+            with packed.open(name) as part:
+                return part.read(INNER_BYTES_MAX)
+    except (BadZipFile, KeyError, OSError, EOFError, NotImplementedError, RuntimeError, ValueError):
+        return b""  # raised by zipfile for damaged and encrypted files
+    except ValidationError:
+        raise
+    except Exception:  # zlib.error, lzma.LZMAError and similar
+        return b""
+
+
+def unpacked_size(file: File) -> int:
+    """Return the size of all parts of a ZIP file, in bytes, as its directory says. Raise ValidationError if
+    it has too many parts, BadZipFile if it is damaged."""
+    file.seek(0)
+    limited: Any = _Limited(file, DIRECTORY_BYTES_MAX)
+    try:
+        with ZipFile(limited) as packed:
+            return sum(part.file_size for part in packed.infolist())
+    finally:
+        file.seek(0)
+
+
+def _is_office(kind: str) -> Callable[[File], bool]:
+    wanted = f"application/vnd.openxmlformats-officedocument.{kind}.main+xml".encode()
+    return lambda file: wanted in _part(file, "[Content_Types].xml")
+
+
+def _is_open_document(kind: str) -> Callable[[File], bool]:
+    wanted = f"application/vnd.oasis.opendocument.{kind}".encode()
+    return lambda file: _part(file, "mimetype").strip() == wanted
+
+
+DOCUMENT_CHECKS: dict[str, Callable[[File], bool]] = {
+    "pdf": starts_with(b"%PDF-"),
+    "txt": _is_text,
+    "rtf": starts_with(rb"{\rtf"),
+    "doc": _is_old_office("WordDocument"),
+    "docx": _is_office("wordprocessingml.document"),
+    "odt": _is_open_document("text"),
+    "xls": _is_old_office("Workbook"),
+    "xlsx": _is_office("spreadsheetml.sheet"),
+    "ods": _is_open_document("spreadsheet"),
+    "ppt": _is_old_office("PowerPoint Document"),
+    "pptx": _is_office("presentationml.presentation"),
+}
+# The first bytes of other formats, to name them in error messages.
+_KINDS = (
+    (rb"GIF8", "GIF"),
+    (rb"\xff\xd8\xff", "JPEG"),
+    (rb"\x89PNG", "PNG"),
+    (rb"RIFF....WEBP", "WebP"),
+    (rb"....ftyp(heic|heix|mif1|msf1|hevc)", "HEIC"),
+    (rb"....ftypavi[fs]", "AVIF"),
+    (rb"....ftyp", "MP4"),
+    (rb"BM", "BMP"),
+    (rb"II\*\x00|MM\x00\*", "TIFF"),
+    (rb"8BPS", "PSD"),
+    (rb"%!PS", "PostScript"),
+    (rb"%PDF", "PDF"),
+    (rb"PK\x03\x04", "ZIP"),
+    (rb"\xd0\xcf\x11\xe0", "OLE"),
+    (rb"MZ", "EXE"),
+    (rb"\{\\rtf", "RTF"),
+    (rb"(\xef\xbb\xbf)?\s*(<\?xml[^>]*>)?\s*(<!--.*?-->\s*)?(<!DOCTYPE svg[^>]*>\s*)?<svg", "SVG"),
+    (rb"(\xef\xbb\xbf)?\s*<(!doctype\s+html|html|head|body|script)", "HTML"),
+    (rb"(\xef\xbb\xbf)?\s*<\?xml", "XML"),
+)
+
+
+def format_of(file: File) -> str:
+    """Return the format of `file` by its first bytes; empty if unknown."""
+    head = content_of(file)[:1000]
+    return next((kind for start, kind in _KINDS if re.match(start, head, re.DOTALL | re.IGNORECASE)), "")

@@ -1,2 +1,0 @@
-"""Counts and daily figures of vacancies, recorded so that the start page and the reports do not count all
-vacancies again."""
