@@ -18,6 +18,9 @@ from applications.models import HistoryEntry, Stage, StageChange
 from applications.operations import receive
 from forms_structure import operations
 from forms_structure.models import ConsentText, Form
+from jobsite.api.openapi import example
+from vacancies.api import schema
+from vacancies.exchange.columns import COLUMNS
 from vacancies.models import (
     Attachment,
     Brand,
@@ -66,8 +69,10 @@ def load(*, at: datetime) -> dict[str, int]:
         recruiters = _recruiters(content["recruiters"], made)
         options = _options(content["filters"], made)
         colours = {row["name"]: row["colour"] for row in content["brands"]}
-        for row in content["vacancies"]:
-            vacancy = _vacancy(row, at.replace(second=0, microsecond=0))
+        examples = _examples(content["vacancies"])
+        for number, row in enumerate(content["vacancies"]):
+            given = row if number % 2 else examples | row
+            vacancy = _vacancy(given, at.replace(second=0, microsecond=0))
             if "brand" in row:
                 vacancy.brand = brands[row["brand"]]
             if "head_recruiter" in row:
@@ -203,6 +208,12 @@ def load_applications(*, user: Any, at: datetime) -> int:
         )
         made += 1
     return made
+
+
+def _examples(rows: list[Row]) -> Row:
+    """Return the API's examples of columns that none of `rows` sets, such as a new one."""
+    names = {column.name for column in COLUMNS}.intersection(schema.VACANCY).difference(*rows)
+    return example(schema.VACANCY, names)
 
 
 def _vacancy(row: Row, now: datetime) -> Vacancy:
