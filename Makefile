@@ -50,6 +50,7 @@ fix: $(VENV)/.dev  ## format the code
 
 messages: $(VENV)/.run  ## update the translations from the code; needs GNU gettext
 	$(VENV)/bin/python jobsite/locale/collect.py
+	$(VENV)/bin/python manage.py compilemessages
 
 # Pins with hashes, without the URL of an index. Django stays on its long-term release. requirements-next.txt is for
 # the newest Django and Python, on which the tests must also pass.
