@@ -1,6 +1,6 @@
 """Compiled translations: a .mo file beside each .po file, which Django reads.
 
-`manage.py compilemessages` replaces Django's command, which needs GNU gettext: installations have only Python.
+`manage.py compilemessages` replaces Django's command, which needs GNU gettext: servers have only Python.
 It reads what `make messages` writes: one entry a paragraph, no fuzzy and no obsolete entries.
 """
 

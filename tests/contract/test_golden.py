@@ -1,7 +1,6 @@
 """The API contract as golden JSON: the exact body of each endpoint and version.
 
-After an intended change, `UPDATE_GOLDEN=1 python -m pytest tests/contract/test_golden.py` rewrites the files.
-Read the diff before you commit it.
+After an intended change, `make golden` writes the files. Read the diff before you commit it.
 """
 
 import json
