@@ -90,7 +90,7 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str = "") -> dict[st
         "texts": [
             (capfirst(field.verbose_name), sanitise(item[field.name]))
             for field in Vacancy._meta.fields
-            if field.name in TEXTS and item[field.name]
+            if field.name in TEXTS and item.get(field.name)
         ],
         "form": form_context(sections, language=language),
         "form_data": {"sections": sections, "schema": schema, "language": language},

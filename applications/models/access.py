@@ -46,12 +46,9 @@ class AccessLog(models.Model):
     no personal data of an erased applicant."""
 
     actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        on_delete=models.SET_NULL,
-        null=True,
-        related_name="+",
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+",
         verbose_name=_("actor"),
-    )
+    )  # fmt: skip
     application = models.PositiveBigIntegerField(_("application number"))
     action = models.CharField(_("action"), max_length=20, choices=Access.choices)
     at = models.DateTimeField(_("at"), default=timezone.now, db_index=True)

@@ -58,31 +58,19 @@ class Message(models.Model):
     kind = models.CharField(_("kind"), max_length=20, choices=Kind.choices)
     # None: an email to a colleague that is about no single application
     application = models.ForeignKey(
-        Application,
-        on_delete=models.CASCADE,
-        null=True,
-        blank=True,
-        related_name="messages",
+        Application, on_delete=models.CASCADE, null=True, blank=True, related_name="messages",
         verbose_name=_("application"),
-    )
+    )  # fmt: skip
     # the recruiter who wrote it, or None for the system
     author = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        on_delete=models.SET_NULL,
-        null=True,
-        blank=True,
-        related_name="+",
-        verbose_name=_("author"),
-    )
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True,
+        related_name="+", verbose_name=_("author"),
+    )  # fmt: skip
     # the colleague it is for, or None for the applicant and who has no account yet
     recipient = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        on_delete=models.CASCADE,
-        null=True,
-        blank=True,
-        related_name="+",
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True, related_name="+",
         verbose_name=_("recipient"),
-    )
+    )  # fmt: skip
     to = models.EmailField(_("to"))
     language = models.CharField(_("language"), max_length=2)
     subject = models.CharField(_("subject"), max_length=400)

@@ -16,7 +16,7 @@ from rest_framework.utils.field_mapping import ClassLookupDict, get_field_kwargs
 from jobsite.fields import WebURLField
 from jobsite.spreadsheets.writing import Cell, local
 from vacancies.exchange.fields import ChoiceField, DateTimeField, FlagField, LineField, TextField, UrlField
-from vacancies.fields import HtmlField, plain_fields
+from vacancies.fields import plain_fields
 from vacancies.models import Vacancy
 
 FLAGS = {True: gettext_lazy("yes"), False: gettext_lazy("no")}
@@ -26,7 +26,7 @@ _OTHERS = {
     "applications_kept_days",
 }  # fmt: skip
 COLUMNS = tuple(field for field in plain_fields(Vacancy) if field.name not in _OTHERS)
-_RULES = ("allow_null", "choices", "max_length", "min_value", "max_value", "validators")
+_RULES = ("allow_null", "max_length", "min_value", "max_value", "validators")
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class ColumnType:
 
 TYPES = ClassLookupDict(
     {
-        HtmlField: ColumnType(TextField),
-        WebURLField: ColumnType(UrlField),
         models.CharField: ColumnType(LineField),
+        models.TextField: ColumnType(TextField),
+        WebURLField: ColumnType(UrlField),
         models.BooleanField: ColumnType(FlagField, lambda value: str(FLAGS[value])),
         models.IntegerField: ColumnType(serializers.IntegerField, int),
         models.DateField: ColumnType(serializers.DateField, lambda value: value),
@@ -52,10 +52,10 @@ TYPES = ClassLookupDict(
 
 def imported(column: Any) -> serializers.Field:
     """Return the field of an imported item for `column`. A missing key changes nothing."""
+    if column.choices:
+        return ChoiceField(column.choices, required=False, allow_blank=column.blank, allow_null=column.null)
     given = get_field_kwargs(column.name, column)
     rules = {name: given[name] for name in _RULES if name in given}
-    if column.choices:
-        return ChoiceField(required=False, allow_blank=column.blank, **rules)
     return TYPES[column].imported(required=False, **rules)
 
 

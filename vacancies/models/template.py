@@ -35,12 +35,9 @@ class VacancyTemplate(models.Model):
     )
     content = models.JSONField(_("content"), default=dict)  # as Version.content, without the publication
     updated_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        on_delete=models.SET_NULL,
-        null=True,
-        related_name="+",
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+",
         verbose_name=_("updated by"),
-    )
+    )  # fmt: skip
     updated_at = models.DateTimeField(_("updated at"), default=timezone.now)
 
     objects = TemplateQuerySet.as_manager()

@@ -69,13 +69,9 @@ class Vacancy(models.Model):
         help_text=_("Public: the API returns it as title_internal. If empty, the API returns the title."),
     )
     brand = models.ForeignKey(
-        Brand,
-        on_delete=models.PROTECT,
-        null=True,
-        blank=True,
-        related_name="vacancies",
+        Brand, on_delete=models.PROTECT, null=True, blank=True, related_name="vacancies",
         verbose_name=_("brand"),
-    )
+    )  # fmt: skip
     is_hot = models.BooleanField(
         _("featured"), default=False, help_text=_("Also appears in the lists of featured (“hot”) vacancies.")
     )
@@ -150,12 +146,9 @@ class Vacancy(models.Model):
     )
     status = models.CharField(_("status"), max_length=20, choices=Status.choices, default=Status.DRAFT)
     publish_from = models.DateTimeField(
-        _("publish from"),
-        null=True,
-        blank=True,
-        validators=[validate_datetime],
+        _("publish from"), null=True, blank=True, validators=[validate_datetime],
         help_text=_("Public from this time."),
-    )
+    )  # fmt: skip
     publish_until = models.DateTimeField(
         _("closing date"),
         null=True,

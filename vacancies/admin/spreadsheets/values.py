@@ -59,9 +59,6 @@ class Values:
                 return self._row(name, text, lambda each: recruiter_text(each, namesakes))
             case "last_day":
                 return _datetime(text).date().isoformat() if text else ""
-            case "publish_from":
-                at = _datetime(text) if text else None
-                return [at.date().isoformat(), at.time().isoformat(), ""] if at else ["", "", ""]
         return self._plain(Vacancy._meta.get_field(name), text)
 
     def _plain(self, column: Any, text: str) -> Any:
@@ -72,6 +69,9 @@ class Values:
             return self._html(text)
         if isinstance(column, models.BooleanField):
             return _choice(text or "no", FLAGS, {"1": True, "0": False, "x": True})
+        if isinstance(column, models.DateTimeField):
+            at = _datetime(text) if text else None
+            return [at.date().isoformat(), at.time().isoformat(), ""] if at else ["", "", ""]
         if isinstance(column, models.DateField):
             return _datetime(text).date().isoformat() if text else ""
         return text
