@@ -109,7 +109,7 @@ def _facts(vacancy: Vacancy) -> list[tuple[str, str]]:
     """Return the labels and texts of the columns that are not empty, as in the history."""
     values = values_of(vacancy, (column.name for column in FACTS))
     texts = ((column, " ".join(lines(column.name, values[column.name]))) for column in FACTS)
-    return [(capfirst(column.verbose_name), text) for column, text in texts if text]
+    return [(str(capfirst(column.verbose_name)), text) for column, text in texts if text]
 
 
 def _joined(value: str | list[str]) -> str:

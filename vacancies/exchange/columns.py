@@ -37,7 +37,7 @@ class ColumnType:
     cell: Callable[[Any], Cell] = str
 
 
-TYPES = ClassLookupDict(
+TYPES: Any = ClassLookupDict(
     {
         models.CharField: ColumnType(LineField),
         models.TextField: ColumnType(TextField),

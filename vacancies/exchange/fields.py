@@ -112,7 +112,8 @@ class DateTimeField(serializers.DateTimeField):
 
     def __init__(self, **kwargs: Any) -> None:
         formats = ["%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S.%f", ISO_8601]
-        super().__init__(**{"required": False, "input_formats": formats} | kwargs)
+        defaults: dict[str, Any] = {"required": False, "input_formats": formats}
+        super().__init__(**defaults | kwargs)
 
     def enforce_timezone(self, value: datetime) -> datetime:
         if not 1900 <= value.year <= 2200:
