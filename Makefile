@@ -8,7 +8,7 @@ PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 # Without bytecode files, each of pytest's workers compiles all tests anew: 6 seconds of CPU.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all node faults cluster check lint fix messages requirements audit sbom
+.PHONY: demo test test-all node faults cluster check lint fix messages golden requirements audit sbom
 
 demo: $(VENV)/.run
 	$(VENV)/bin/python manage.py demo $(if $(PORT),--port $(PORT))
@@ -50,6 +50,10 @@ fix: $(VENV)/.dev  ## format the code
 
 messages: $(VENV)/.run  ## update the translations from the code; needs GNU gettext
 	$(VENV)/bin/python jobsite/locale/collect.py
+	$(VENV)/bin/python manage.py compilemessages
+
+golden: $(VENV)/.dev  ## write the golden files of the API; review their diff
+	UPDATE_GOLDEN=1 $(VENV)/bin/python -m pytest -q -m "" tests/contract/test_golden.py tests/applications/test_api.py
 
 # Pins with hashes, without the URL of an index. Django stays on its long-term release. requirements-next.txt is for
 # the newest Django and Python, on which the tests must also pass.

@@ -23,8 +23,9 @@ class Form(models.Model):
     its own without a copy of the rest.
     """
 
-    name = models.CharField(max_length=200, unique=True, help_text=_("For recruiters only."))
+    name = models.CharField(_("name"), max_length=200, unique=True, help_text=_("For recruiters only."))
     language = models.CharField(
+        _("language"),
         max_length=2,
         choices=Language.choices,
         default=site_language,
@@ -46,12 +47,14 @@ class Form(models.Model):
     )
     structure = StructureField()
     revision = models.PositiveIntegerField(default=1, editable=False)
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
-    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+    created_at = models.DateTimeField(_("created at"), default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(_("updated at"), default=timezone.now, editable=False)
 
     objects = FormQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("form")
+        verbose_name_plural = _("forms")
         ordering = ["name"]
         constraints = [
             models.UniqueConstraint(
@@ -108,6 +111,8 @@ class Snapshot(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        verbose_name = _("snapshot")
+        verbose_name_plural = _("snapshots")
         ordering = ["-revision"]
         constraints = [models.UniqueConstraint("form", "revision", name="one_snapshot_per_revision")]
 
@@ -119,9 +124,11 @@ class ConsentText(models.Model):
     """A version of the text that applicants consent to, in one language. Versions are never changed, because
     a given consent refers to one by its unique number."""
 
-    language = models.CharField(max_length=2, choices=Language.choices, default=site_language)
-    version = models.PositiveIntegerField(unique=True, editable=False)
-    text = models.CharField(max_length=1000, help_text=_("Label of the checkbox that applicants must tick."))
+    language = models.CharField(_("language"), max_length=2, choices=Language.choices, default=site_language)
+    version = models.PositiveIntegerField(_("version"), unique=True, editable=False)
+    text = models.CharField(
+        _("text"), max_length=1000, help_text=_("Label of the checkbox that applicants must tick.")
+    )
     statement_url = WebURLField(_("privacy statement"), help_text=_("URL of the statement."))
     statement_label = models.CharField(
         _("link text"),
@@ -130,11 +137,13 @@ class ConsentText(models.Model):
         default="",
         help_text=_("If empty: “Privacy statement”."),
     )
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    created_at = models.DateTimeField(_("created at"), default=timezone.now, editable=False)
 
     objects = ConsentTextQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("consent text")
+        verbose_name_plural = _("consent texts")
         ordering = ["-version"]
 
     def __str__(self) -> str:

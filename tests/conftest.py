@@ -12,6 +12,7 @@ from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, connection
 from django.test import TransactionTestCase, override_settings
 
+from jobsite.ops.catalogs import compile_catalogs
 from tests.initial_rows import InitialRows
 from tests.servers import copy_template
 from vacancies.choices import Keyword
@@ -24,6 +25,12 @@ hypothesis.settings.register_profile("steady", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("steady")
 
 NOW = datetime(2026, 3, 2, 9, 30, 15, tzinfo=UTC)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile the translations, which are not in the repository."""
+    if not hasattr(config, "workerinput"):
+        compile_catalogs()
 
 
 def pytest_collection_finish() -> None:

@@ -103,6 +103,16 @@ class FoldedField(models.TextField):
         return value
 
 
+def plain_fields(model: type[models.Model]) -> tuple[models.Field, ...]:
+    """Return the fields of `model` that people edit, except relations and files."""
+    return tuple(
+        field
+        for field in model._meta.fields
+        if field.editable
+        and not (field.primary_key or field.is_relation or isinstance(field, models.FileField))
+    )
+
+
 def html_fields(model: type[models.Model]) -> tuple[str, ...]:
     """Return the names of the HTML fields of `model`."""
     return tuple(field.name for field in model._meta.fields if isinstance(field, HtmlField))

@@ -17,11 +17,22 @@ from forms_structure.schema import submission_schema
 from jobsite.api.absolute_urls import absolute
 from jobsite.text.html import sanitise
 from vacancies.api.v1 import VacancySerializer, find_published
-from vacancies.fields import html_fields
+from vacancies.exchange.columns import COLUMNS
+from vacancies.fields import HtmlField, html_fields
+from vacancies.history.diff import lines
+from vacancies.history.versions import values_of
 from vacancies.models import Audience, Filter, State, Vacancy
 from vacancies.previews import ends_at, opened_by
 
 TEXTS = [name for name in html_fields(Vacancy) if name != "short_description"]
+IN_THE_TEMPLATE = {"is_hot", "is_permanent", "location", "video", "apply_url"}
+FACTS = [
+    column
+    for column in COLUMNS
+    if column.name not in IN_THE_TEMPLATE
+    and column.name in VacancySerializer.Meta.fields
+    and not isinstance(column, HtmlField)
+]
 # Images may be on any host; everything else only on ours.
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src * data:; form-action 'none'; "
@@ -70,13 +81,16 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str = "") -> dict[st
     schema = submission_schema(sections, address=absolute(request, f"{address}/form/schema"))
     return {
         "item": item,
-        "facts": [(f.label, _joined(item[f.keyword])) for f in Filter.objects.all() if item[f.keyword]],
+        "facts": [
+            *((f.label, _joined(item[f.keyword])) for f in Filter.objects.all() if item[f.keyword]),
+            *_facts(vacancy),
+        ],
         # sanitised again: raw SQL bypasses the models, and this page is on our own origin
         "lead": sanitise(item["short_description"] or ""),
         "texts": [
             (capfirst(field.verbose_name), sanitise(item[field.name]))
             for field in Vacancy._meta.fields
-            if field.name in TEXTS and item[field.name]
+            if field.name in TEXTS and item.get(field.name)
         ],
         "form": form_context(sections, language=language),
         "form_data": {"sections": sections, "schema": schema, "language": language},
@@ -89,6 +103,13 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str = "") -> dict[st
         "shows_form": token and not vacancy.apply_url,  # nothing is sent: only recruiters know
         "takes_applications": not token and settings.APPLY_PAGES and vacancy.accepts_applications(form),
     }
+
+
+def _facts(vacancy: Vacancy) -> list[tuple[str, str]]:
+    """Return the labels and texts of the columns that are not empty, as in the history."""
+    values = values_of(vacancy, (column.name for column in FACTS))
+    texts = ((column, " ".join(lines(column.name, values[column.name]))) for column in FACTS)
+    return [(str(capfirst(column.verbose_name)), text) for column, text in texts if text]
 
 
 def _joined(value: str | list[str]) -> str:

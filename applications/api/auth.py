@@ -122,6 +122,7 @@ class TokenViewSet(ViewSet):
         # starts no session, but resets the count of failures and stores the time of the sign-in
         user_logged_in.send(sender=type(user), request=request._request, user=user)
         token, text = tokens.issue(user=user, lifetime=settings.TOKEN_LIFETIME)
+        assert token.expiry is not None  # TOKEN_LIFETIME is a period
         expires_at = serializers.DateTimeField().to_representation(token.expiry)
         return Response({"data": {"token": text, "expires_at": expires_at}})
 

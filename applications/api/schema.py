@@ -11,7 +11,7 @@ _DATETIME = {"pattern": DATETIME_PATTERN}
 _ZONE = "`YYYY-MM-DD HH:MM:SS` in the time zone of the site."
 
 HISTORY_ENTRY = {
-    "name": field("string", "Name of the step.", "First interview"),
+    "name": field("string", "Name of the step.", "First interview", minLength=1),
     "result": field("string", "Result of the step; empty if there is none yet.", "passed"),
     "planned_at": field(
         "string",

@@ -12,9 +12,20 @@ class Token(AbstractAuthToken):
     """A bearer token of a user: its hash, its expiry, and a mark of the user's password. A change of
     password invalidates the token."""
 
+    # The fields of AbstractAuthToken, with names that are translated.
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="auth_token_set",
+        verbose_name=_("user"),
+    )
+    created = models.DateTimeField(_("created"), auto_now_add=True)
+    expiry = models.DateTimeField(_("expiry"), null=True, blank=True)
     password_mark = models.CharField(max_length=64, editable=False)
 
     class Meta:
+        verbose_name = _("token")
+        verbose_name_plural = _("tokens")
         ordering = ["-created"]
 
     def __str__(self) -> str:
@@ -35,11 +46,12 @@ class AccessLog(models.Model):
     no personal data of an erased applicant."""
 
     actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
-    )
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+",
+        verbose_name=_("actor"),
+    )  # fmt: skip
     application = models.PositiveBigIntegerField(_("application number"))
-    action = models.CharField(max_length=20, choices=Access.choices)
-    at = models.DateTimeField(default=timezone.now, db_index=True)
+    action = models.CharField(_("action"), max_length=20, choices=Access.choices)
+    at = models.DateTimeField(_("at"), default=timezone.now, db_index=True)
 
     class Meta:
         verbose_name = _("access")

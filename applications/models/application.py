@@ -56,12 +56,13 @@ class Stage(models.Model):
         REJECTED = "rejected", _("rejected")
         WITHDRAWN = "withdrawn", _("withdrawn by the applicant")
 
-    name = models.CharField(max_length=200, unique=True, help_text=_("For recruiters only."))
+    name = models.CharField(_("name"), max_length=200, unique=True, help_text=_("For recruiters only."))
     status = models.ForeignKey(
         Status,
         on_delete=models.PROTECT,
         related_name="stages",
         help_text=_("The status that candidates see."),
+        verbose_name=_("status"),
     )
     embargo_days = models.PositiveSmallIntegerField(
         _("delay before the candidate sees it"),
@@ -71,9 +72,11 @@ class Stage(models.Model):
     kind = models.CharField(
         _("result"), max_length=10, choices=Kind.choices, default=Kind.OPEN, db_default=Kind.OPEN
     )
-    position = models.PositiveIntegerField(default=0)
+    position = models.PositiveIntegerField(_("position"), default=0)
 
     class Meta:
+        verbose_name = _("stage")
+        verbose_name_plural = _("stages")
         ordering = ["position", "pk"]
 
     def __str__(self) -> str:
@@ -98,20 +101,27 @@ class Application(models.Model):
         null=True,
         blank=True,
         related_name="applications",
+        verbose_name=_("user"),
     )
-    vacancy = models.ForeignKey(Vacancy, on_delete=models.PROTECT, related_name="applications")
+    vacancy = models.ForeignKey(
+        Vacancy, on_delete=models.PROTECT, related_name="applications", verbose_name=_("vacancy")
+    )
     # None for applications that did not come through a form.
     reference = models.CharField(max_length=12, unique=True, null=True, editable=False)  # noqa: DJ001 - unique
     given_name = models.CharField(max_length=200, blank=True, default="", db_default="", editable=False)
     family_name = models.CharField(max_length=200, blank=True, default="", db_default="", editable=False)
     email = models.EmailField(_("e-mail address"), blank=True, default="", db_default="", editable=False)
     email_folded = models.CharField(max_length=254, blank=True, default="", db_default="", editable=False)
-    phone = models.CharField(max_length=200, blank=True, default="", db_default="", editable=False)
-    language = models.CharField(max_length=2, default=site_language, db_default="", editable=False)
+    phone = models.CharField(
+        _("phone"), max_length=200, blank=True, default="", db_default="", editable=False
+    )
+    language = models.CharField(
+        _("language"), max_length=2, default=site_language, db_default="", editable=False
+    )
     is_spontaneous = models.BooleanField(_("open application"), default=False)
     is_repeated = models.BooleanField(_("applied again"), default=False, db_default=False, editable=False)
     rating = models.PositiveSmallIntegerField(
-        null=True, blank=True, choices=[(n, str(n)) for n in range(1, 6)]
+        _("rating"), null=True, blank=True, choices=[(n, str(n)) for n in range(1, 6)]
     )
     read_at = models.DateTimeField(null=True, blank=True, editable=False)  # first opened by a recruiter
     verified_at = models.DateTimeField(
@@ -119,7 +129,7 @@ class Application(models.Model):
     )  # the mailbox is the applicant's
     withdrawn_at = models.DateTimeField(_("withdrawn at"), null=True, blank=True, editable=False)
     created_at = models.DateTimeField(_("applied at"), default=timezone.now)
-    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(_("updated at"), default=timezone.now, editable=False)
 
     objects = ApplicationQuerySet.as_manager()
 
@@ -132,6 +142,8 @@ class Application(models.Model):
     visible_history: "list[HistoryEntry]"
 
     class Meta:
+        verbose_name = _("application")
+        verbose_name_plural = _("applications")
         ordering = ["-created_at", "-pk"]
         constraints = [
             models.UniqueConstraint(fields=["user", "vacancy", "created_at"], name="application_once"),
@@ -195,6 +207,8 @@ class StageChange(models.Model):
     is_undo = models.BooleanField(default=False, db_default=False)
 
     class Meta:
+        verbose_name = _("stage change")
+        verbose_name_plural = _("stage changes")
         ordering = ["at", "pk"]
         # Has all that `with_stage()` reads, so that lists do not read the table.
         indexes = [models.Index(fields=["application", "-at", "-id", "stage"], name="stage_changes_latest")]
@@ -223,14 +237,16 @@ def without_undone(changes: list[StageChange]) -> list[StageChange]:
 class HistoryEntry(models.Model):
     """A scheduled step of an application, such as an interview, and its result."""
 
-    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="history")
-    name = models.CharField(max_length=200)
-    result = models.CharField(max_length=200, blank=True, default="")
+    application = models.ForeignKey(
+        Application, on_delete=models.CASCADE, related_name="history", verbose_name=_("application")
+    )
+    name = models.CharField(_("name"), max_length=200)
+    result = models.CharField(_("result"), max_length=200, blank=True, default="")
     planned_at = models.DateTimeField(_("scheduled for"))
     is_visible = models.BooleanField(_("visible to the applicant"), default=False)
     is_imported = models.BooleanField(default=False, editable=False)  # deleted when its source drops it
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
-    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+    created_at = models.DateTimeField(_("created at"), default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(_("updated at"), default=timezone.now, editable=False)
 
     objects = HistoryQuerySet.as_manager()
 

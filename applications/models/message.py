@@ -14,7 +14,7 @@ from vacancies.models import Vacancy
 class MailTemplate(models.Model):
     """The text of an email to applicants, in each language. Placeholders: `applications.mail.templates`."""
 
-    name = models.CharField(max_length=200, unique=True, help_text=_("For recruiters only."))
+    name = models.CharField(_("name"), max_length=200, unique=True, help_text=_("For recruiters only."))
     subject_en = models.CharField(_("subject in English"), max_length=200, blank=True, default="")
     body_en = models.TextField(_("text in English"), max_length=10_000, blank=True, default="")
     subject_nl = models.CharField(_("subject in Dutch"), max_length=200, blank=True, default="")
@@ -55,29 +55,34 @@ class Message(models.Model):
 
     WAITING = (State.QUEUED, State.SENDING)  # neither sent nor failed
 
-    kind = models.CharField(max_length=20, choices=Kind.choices)
+    kind = models.CharField(_("kind"), max_length=20, choices=Kind.choices)
     # None: an email to a colleague that is about no single application
     application = models.ForeignKey(
-        Application, on_delete=models.CASCADE, null=True, blank=True, related_name="messages"
-    )
+        Application, on_delete=models.CASCADE, null=True, blank=True, related_name="messages",
+        verbose_name=_("application"),
+    )  # fmt: skip
     # the recruiter who wrote it, or None for the system
     author = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
-    )
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True,
+        related_name="+", verbose_name=_("author"),
+    )  # fmt: skip
     # the colleague it is for, or None for the applicant and who has no account yet
     recipient = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
-    )
-    to = models.EmailField()
-    language = models.CharField(max_length=2)
-    subject = models.CharField(max_length=400)
-    body = models.TextField()
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True, related_name="+",
+        verbose_name=_("recipient"),
+    )  # fmt: skip
+    to = models.EmailField(_("to"))
+    language = models.CharField(_("language"), max_length=2)
+    subject = models.CharField(_("subject"), max_length=400)
+    body = models.TextField(_("body"))
     state = models.CharField(_("status"), max_length=10, choices=State.choices, default=State.QUEUED)
-    attempts = models.PositiveSmallIntegerField(default=0)
-    error = models.CharField(max_length=500, blank=True, default="")  # of the last attempt, without addresses
-    queued_at = models.DateTimeField(default=timezone.now)
-    next_at = models.DateTimeField(default=timezone.now)  # of the next attempt
-    finished_at = models.DateTimeField(null=True, blank=True)
+    attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
+    error = models.CharField(
+        _("error"), max_length=500, blank=True, default=""
+    )  # of the last attempt, without addresses
+    queued_at = models.DateTimeField(_("queued at"), default=timezone.now)
+    next_at = models.DateTimeField(_("next at"), default=timezone.now)  # of the next attempt
+    finished_at = models.DateTimeField(_("finished at"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("email")
@@ -107,6 +112,8 @@ class EmailOptOut(models.Model):
     )
 
     class Meta:
+        verbose_name = _("email opt out")
+        verbose_name_plural = _("email opt outs")
         db_table = "applications_digestoptout"  # its first name, which the previous release uses
         constraints = [models.UniqueConstraint(fields=["user", "kind"], name="one_opt_out_per_kind")]
 
@@ -120,6 +127,10 @@ class EmailLanguage(models.Model):
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     language = models.CharField(max_length=2)
 
+    class Meta:
+        verbose_name = _("email language")
+        verbose_name_plural = _("email languages")
+
     def __str__(self) -> str:
         return f"{self.user_id} {self.language}"
 
@@ -132,6 +143,8 @@ class ClosingNotice(models.Model):
     publish_until = models.DateTimeField()
 
     class Meta:
+        verbose_name = _("closing notice")
+        verbose_name_plural = _("closing notices")
         constraints = [
             models.UniqueConstraint(fields=["user", "vacancy", "publish_until"], name="one_closing_notice")
         ]

@@ -16,6 +16,10 @@ class FormSnapshot(models.Model):
     digest = models.CharField(max_length=64, unique=True)
     sections = models.JSONField()
 
+    class Meta:
+        verbose_name = _("form snapshot")
+        verbose_name_plural = _("form snapshots")
+
     def __str__(self) -> str:
         return self.digest
 
@@ -32,6 +36,10 @@ class Submission(models.Model):
     source = models.CharField(max_length=200, blank=True, default="")
     # A hash of the values and files: an equal submission within a day is the same one.
     fingerprint = models.CharField(max_length=64)
+
+    class Meta:
+        verbose_name = _("submission")
+        verbose_name_plural = _("submissions")
 
     def __str__(self) -> str:
         return str(self.application)
@@ -58,6 +66,8 @@ class SubmissionFile(models.Model):
     scan_state = models.CharField(max_length=10, choices=ScanState.choices, default=ScanState.OFF)
 
     class Meta:
+        verbose_name = _("submission file")
+        verbose_name_plural = _("submission files")
         ordering = ["pk"]
 
     def __str__(self) -> str:
@@ -75,6 +85,8 @@ class IdempotencyKey(models.Model):
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
 
     class Meta:
+        verbose_name = _("idempotency key")
+        verbose_name_plural = _("idempotency keys")
         constraints = [models.UniqueConstraint(fields=["vacancy", "key_hash"], name="idempotency_key_once")]
 
     def __str__(self) -> str:
@@ -86,6 +98,10 @@ class UsedProof(models.Model):
 
     digest = models.CharField(max_length=64, unique=True)
     expires_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        verbose_name = _("used proof")
+        verbose_name_plural = _("used proofs")
 
     def __str__(self) -> str:
         return self.digest

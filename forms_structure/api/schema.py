@@ -3,7 +3,7 @@
 from forms_structure.choices import FieldType, Width
 from forms_structure.schema import DIALECT, submission_schema
 from forms_structure.structure import CONSENT, NAME
-from jobsite.api.openapi import EXAMPLE_HOST, field, open_list, reference
+from jobsite.api.openapi import ADDRESS, EXAMPLE_HOST, field, open_list, reference
 
 _NAME = f"^{NAME.pattern}$"
 
@@ -73,8 +73,8 @@ FORM_FIELD = {
         "type": "object",
         "required": ["label", "url"],
         "properties": {
-            "label": field("string", "Text of the link.", "Privacy statement"),
-            "url": field("string", "Address.", f"{EXAMPLE_HOST}/privacy", pattern="^https?://"),
+            "label": field("string", "Text of the link.", "Privacy statement", minLength=1),
+            "url": field("string", "Address.", f"{EXAMPLE_HOST}/privacy", pattern=ADDRESS),
         },
         "examples": [{"label": "Privacy statement", "url": f"{EXAMPLE_HOST}/privacy"}],
     },
@@ -107,6 +107,7 @@ SECTION = {
         ["string", "null"],
         "Text of the section. HTML; null if there is none.",
         EXAMPLE["description"],
+        minLength=1,
         contentMediaType="text/html",
     ),
     "fields": field("array", "Its fields, in order.", EXAMPLE["fields"], items=reference("FormField")),

@@ -11,7 +11,7 @@ from http import HTTPStatus
 from django.conf import settings
 
 from jobsite.api import parameters
-from jobsite.api.openapi import EXAMPLE_HOST, Schema, field, reference, titled
+from jobsite.api.openapi import ADDRESS, EXAMPLE_HOST, Schema, field, reference, titled
 from jobsite.api.pagination import NUMBER, SIZE
 from jobsite.types import JsonObject
 
@@ -139,7 +139,12 @@ _META = {
         ["integer", "null"], "Position of its first item; null if the page is empty.", 1, minimum=1
     ),
     "last_page": field("integer", "Number of the last page; 1 if the list is empty.", 3, minimum=1),
-    "path": field("string", "Address of the list without any parameters.", f"{EXAMPLE_HOST}/v1/vacancies"),
+    "path": field(
+        "string",
+        "Address of the list without any parameters.",
+        f"{EXAMPLE_HOST}/v1/vacancies",
+        pattern=ADDRESS,
+    ),
     "per_page": field("integer", "Page size in effect.", 20, minimum=1),
     "to": field(["integer", "null"], "Position of its last item; null if the page is empty.", 20, minimum=1),
     "total": field("integer", "Number of items in the whole list.", 41, minimum=0),

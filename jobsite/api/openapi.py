@@ -24,6 +24,7 @@ Schema = JsonObject
 
 EXAMPLE_HOST = "https://jobs.example.com"
 DATETIME_PATTERN = "^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$"
+ADDRESS = r"^https?://[^/\s]"  # the pattern of an absolute URL
 NUMBER_MAX = 999_999_999
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from jobsite.contract import applications, filters, queries, requests, shapes, vacancies
+from jobsite.contract import applications, filters, queries, requests, vacancies
 from jobsite.contract.lists import PagedList
 from jobsite.contract.service import Service
 
@@ -15,24 +15,22 @@ def steps(service: Service, max_pages: int) -> list[Step]:
     lists = {
         listing.path: listing
         for listing in (
-            PagedList(service, "/v1/vacancies", shapes.VACANCY, max_pages=max_pages),
-            PagedList(service, "/v1/vacancies/hot", shapes.VACANCY, max_pages=max_pages, is_hot=True),
-            PagedList(
-                service, "/v1/vacancies/internal", shapes.VACANCY, max_pages=max_pages, is_internal=True
-            ),
+            PagedList(service, "/v1/vacancies", "Vacancy", max_pages=max_pages),
+            PagedList(service, "/v1/vacancies/hot", "Vacancy", max_pages=max_pages, is_hot=True),
+            PagedList(service, "/v1/vacancies/internal", "Vacancy", max_pages=max_pages, is_internal=True),
             PagedList(
                 service,
                 "/v1/vacancies/hot/internal",
-                shapes.VACANCY,
+                "Vacancy",
                 max_pages=max_pages,
                 is_hot=True,
                 is_internal=True,
             ),
-            PagedList(service, "/v0.1/vacancies", shapes.VACANCY_V0_1, max_pages=max_pages),
+            PagedList(service, "/v0.1/vacancies", "VacancyV0_1", max_pages=max_pages),
             PagedList(
                 service,
                 "/v0.1/vacancies/internal",
-                shapes.VACANCY_V0_1,
+                "VacancyV0_1",
                 max_pages=max_pages,
                 is_internal=True,
             ),

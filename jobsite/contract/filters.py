@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from jobsite.contract import requests, shapes
+from jobsite.contract import requests
+from jobsite.contract.document import findings, properties
 from jobsite.contract.lists import SIZE, PagedList, expect_problem
 from jobsite.contract.service import Service
 
@@ -11,20 +12,12 @@ SAMPLE = 3  # filters and options that are compared with lists
 
 def _filters(service: Service, query: dict[str, str]) -> list[dict[str, Any]]:
     path, report = "/v1/filters", service.report
-    response = service.request(path, query)
-    body = response.json()
-    is_list = response.status == 200 and isinstance(body, dict) and isinstance(body.get("data"), list)
-    if not report.expect(is_list, path, "200 with {data: list}", f"{response.status} {response.media_type}"):
-        return []
-    report.expect(list(body) == ["data"], path, "nothing but data", list(body))
+    known = properties("Filter")["keyword"]["x-extensible-enum"]
     well_formed = []
-    for filter_ in body["data"]:
-        findings = list(shapes.shape(filter_, shapes.FILTER, "filter"))
-        for expected, received in findings:
-            report.expect(False, path, expected, received)
-        if not findings:
+    for filter_ in service.expect_list(path, service.request(path, query)) or ():
+        if report.expect_none(path, findings("Filter", filter_, "filter")):
             well_formed.append(filter_)
-            if filter_["keyword"] not in shapes.KEYWORDS:  # an open list
+            if filter_["keyword"] not in known:
                 report.note(f"{path}: the keyword {filter_['keyword']!r} is newer than this command.")
             values = [option["value"] for option in filter_["options"]]
             report.expect(len(set(values)) == len(values), path, "each option once", values)

@@ -1,15 +1,17 @@
 """Checks of the application forms of listed vacancies, and of their JSON Schemas, which are optional."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from jobsite.contract import shapes
+from jobsite.contract.document import Finding, findings, properties
 from jobsite.contract.lists import SIZE, expect_problem
 from jobsite.contract.service import Response, Service
 
 PATH = "/v1/vacancies/{id}/form"
 VERSION = "Form-Version"
 FORMS_MAX = 20  # forms that are checked
+LEVELS = ["0", "1", "2", "3", "4", "5"]
+WITH_OPTIONS = ("select", "range", "checkbox-group")
 
 
 def spread(ids: Collection[Any]) -> list[Any]:
@@ -22,16 +24,18 @@ def check(service: Service, ids: Iterable[Any]) -> bool:
     has_schemas = False
     for id_ in ids:
         response = _request(service, id_)
-        body = response.json()
-        is_form = response.status == 200 and isinstance(body, dict) and isinstance(body.get("data"), list)
-        if not service.report.expect(
-            is_form, PATH, "200 with {data: list} for a listed vacancy", f"{response.status} for {id_}"
-        ):
+        sections = service.expect_list(PATH, response, f"the listed vacancy {id_}")
+        if sections is None:
             continue
-        service.report.expect(list(body) == ["data"], PATH, "nothing but data", list(body))
-        for expected, received in shapes.form(body["data"]):
-            service.report.expect(False, PATH, expected, received)
-        service.report.checks += len(body["data"]) * len(shapes.FIELD)
+        sound = [
+            section
+            for section in sections
+            if service.report.expect_none(PATH, findings("FormSection", section, "section"))
+        ]
+        service.report.expect_none(PATH, _rules(sound))
+        if not sections or sections[-1] in sound:
+            service.report.expect_none(PATH, _consent(sections))
+        service.report.checks += len(sections) * len(properties("FormField"))
         _check_apply(service, id_, response)
         has_schemas |= _check_schema(service, id_, response)
     return has_schemas
@@ -62,15 +66,9 @@ def _check_schema(service: Service, id_: Any, form: Response) -> bool:
     is_one = response.status == 200 and isinstance(data, dict)
     if not report.expect(is_one, path, "200 with {data: object}", response.status):
         return True
-    findings = list(shapes.shape(data, shapes.FORM_SCHEMA, "data"))
-    for expected, received in findings:
-        report.expect(False, path, expected, received)
-    if findings:
-        return True
-    dialect = data["schema"].get("$schema")
-    report.expect(dialect == shapes.DIALECT, path, f"the $schema {shapes.DIALECT}", dialect)
+    report.expect_none(path, findings("FormSchema", data, "data"))
     version = response.headers.get(VERSION)
-    report.expect(version == data["version"], path, f"{VERSION} to be the version in the body", version)
+    report.expect(version == data.get("version"), path, f"{VERSION} to be the version in the body", version)
     if form.headers.get(VERSION) != version:
         form = _request(service, id_)  # it may have changed between the two requests
     other = form.headers.get(VERSION)
@@ -87,3 +85,48 @@ def edges(service: Service, id_: Any, unknown: Iterable[str]) -> None:
             expect_problem(
                 service.report, f"{PATH}{suffix}", _request(service, text, suffix), 404, f"id {text}"
             )
+
+
+def _rules(sections: list[Any]) -> Iterator[Finding]:
+    """Yield the violations of rules that the OpenAPI document does not state."""
+    names: list[Any] = []
+    for section in sections:
+        for field in section["fields"]:
+            yield from _field_rules(field, names)
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        yield Finding("each name once in the whole form, label inputs included", twice)
+
+
+def _consent(sections: list[Any]) -> Iterator[Finding]:
+    last = sections[-1]["fields"][-1:] if sections else []
+    if not last or (last[0]["type"], last[0]["required"]) != ("checkbox", True):
+        yield Finding("the consent, a required checkbox, as the last field of the last section", last)
+
+
+def _field_rules(field: Any, names: list[Any], owner: dict[str, Any] | None = None) -> Iterator[Finding]:
+    """Yield the violations of a field, which depends on `owner`, and of its conditional fields."""
+    name, label, options = field["name"], field["label"], field.get("options", [])
+    names.append(name)
+    if isinstance(label, dict):
+        names.append(label["name"])
+        if field["type"] != "range":
+            yield Finding("an object with a text input as the label of a range only", field)
+    if field["type"] in WITH_OPTIONS and not options:
+        yield Finding(f"options for {field['type']}", field)
+    if any(option["name"] != name for option in options):
+        yield Finding("options with the name of their field", field)
+    values = [option["value"] for option in options]
+    if len(set(values)) < len(values):
+        yield Finding("each option of a field once", values)
+    if field["type"] == "range" and values != LEVELS:
+        yield Finding(f"the options {', '.join(LEVELS)} for range, in this order", values)
+    if owner is None and "on_value" in field:
+        yield Finding("no on_value but for a conditional field", field)
+    if owner is not None:
+        chosen = (
+            ["1"] if owner["type"] == "checkbox" else [each["value"] for each in owner.get("options", [])]
+        )
+        if field.get("on_value") not in chosen:
+            yield Finding('on_value to be a value of the field that it depends on (a checkbox: "1")', field)
+    for each in field.get("conditional", []):
+        yield from _field_rules(each, names, field)

@@ -1,20 +1,16 @@
 """Checks of paginated lists: the envelope with its links and numbers, and the items of all pages."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from jobsite.contract import shapes
+from jobsite.contract.document import ORDER, Finding, additional, findings, is_id, properties
 from jobsite.contract.service import Report, Response, Service, parse, query_string
 
 SIZE, NUMBER = "page[size]", "page[number]"
 WALK_SIZE = 100  # page size to read a whole list
 ITEMS_MAX = 1000  # items that are stored for comparison
 BEYOND = 999_999_999
-LINKS = ["first", "last", "prev", "next"]
-META = ["current_page", "from", "last_page", "path", "per_page", "to", "total"]
-PROBLEM = ("type", "title", "status", "detail", "instance")
-ERROR = ("parameter", "detail", "received", "allowed")
 
 
 def expect_problem(
@@ -30,17 +26,26 @@ def expect_problem(
     if not holds:
         return False
     body = response.json()
-    is_problem = isinstance(body, dict) and all(key in body for key in PROBLEM) and body["status"] == status
-    if not report.expect(is_problem, endpoint, f"{', '.join(PROBLEM)} in the problem for {cause}", body):
+    if not report.expect_none(endpoint, findings("Problem", body, f"the problem for {cause}")):
         return False
-    if parameter:
-        errors = body.get("errors")
-        entries = [entry for entry in errors if isinstance(entry, dict)] if isinstance(errors, list) else []
-        named = [entry["parameter"] for entry in entries if entry.keys() >= set(ERROR)]
-        return report.expect(
-            parameter in named, endpoint, f"errors[] to name {parameter} for {cause}", errors
-        )
-    return True
+    named = [error["parameter"] for error in body.get("errors", ())]
+    return report.expect(
+        body["status"] == status and (not parameter or parameter in named),
+        endpoint,
+        f"errors[] to name {parameter} for {cause}"
+        if parameter
+        else f"status {status} in the problem for {cause}",
+        body,
+    )
+
+
+def vacancy_findings(name: str, item: Any) -> Iterator[Finding]:
+    """Yield the violations of a vacancy with the schema `name`, including its slug."""
+    yield from findings(name, item, "item")
+    if isinstance(item, dict) and is_id(item.get("id")) and isinstance(item.get("slug"), str):
+        slug = item["slug"]
+        if not slug.endswith(f"({item['id']})"):
+            yield Finding("slug to end with the id in round brackets", {"id": item["id"], "slug": slug})
 
 
 def _leads_to(link: Any, path: str, others: Mapping[str, Any], paging: str) -> bool:
@@ -64,14 +69,14 @@ class PagedList:
         self,
         service: Service,
         path: str,
-        keys: dict[str, str],
+        schema: str,
         *,
         max_pages: int,
         is_hot: bool = False,
         is_internal: bool = False,
     ) -> None:
         self.service, self.report = service, service.report
-        self.path, self.keys, self.max_pages = path, keys, max_pages
+        self.path, self.schema, self.max_pages = path, schema, max_pages
         self.is_hot, self.is_internal = is_hot, is_internal
         self.ids: list[Any] = []
         self.items: dict[Any, dict[str, Any]] = {}
@@ -123,29 +128,11 @@ class PagedList:
 
     def _is_envelope(self, body: Any) -> bool:
         """Return whether `body` is complete enough for further checks."""
-        if not self.expect(isinstance(body, dict), "an object", body):
-            return False
-        keys = [key for key in body if key in ("data", "links", "meta")]
-        if not self.expect(sorted(keys) == ["data", "links", "meta"], "data, links and meta", list(body)):
-            return False
-        self.expect(keys == ["data", "links", "meta"], "data, links, meta in this order", keys)
-        for part, wanted in (("links", LINKS), ("meta", META)):
-            value = body[part]
-            known = [key for key in value if key in wanted] if isinstance(value, dict) else []
-            if not self.expect(sorted(known) == sorted(wanted), f"{part} with {', '.join(wanted)}", value):
-                return False
-            self.expect(known == wanted, f"{part} in the order {', '.join(wanted)}", known)
-        meta = body["meta"]
-        is_sound = True
-        for key in ("current_page", "last_page", "per_page"):
-            is_sound &= self.expect(
-                shapes.is_id(meta[key]), f"meta.{key} to be a whole number from 1", meta[key]
-            )
-        is_sound &= self.expect(
-            shapes.is_count(meta["total"]), "meta.total to be a whole number", meta["total"]
-        )
-        is_sound &= self.expect(shapes.is_url(meta["path"]), "meta.path to be an absolute URL", meta["path"])
-        return is_sound & self.expect(
+        empty = body | {"data": []} if isinstance(body, dict) and "data" in body else body
+        found = list(findings(f"{self.schema}Page", empty, "page"))
+        self.report.expect_none(self.path, found)
+        is_sound = all(each.keyword == ORDER for each in found)
+        return is_sound and self.expect(
             isinstance(body["data"], list) and all(isinstance(item, dict) for item in body["data"]),
             "data to be a list of objects",
             body["data"],
@@ -257,7 +244,7 @@ class PagedList:
 
     def _check_item(self, item: dict[str, Any], seen: set[Any], is_sparse: bool) -> None:
         id_ = item.get("id")
-        if not self.expect(shapes.is_id(id_), "an id that is a whole number from 1", id_):
+        if not self.expect(is_id(id_), "an id that is a whole number from 1", id_):
             return
         self.expect(id_ not in seen, "no item on two pages", f"id {id_}")
         seen.add(id_)
@@ -266,11 +253,9 @@ class PagedList:
             self.titles[id_] = item["title"]
         if is_sparse:
             return
-        findings = list(shapes.vacancy(item, self.keys))
-        self.report.checks += len(self.keys)
-        for expected, received in findings:
-            self.expect(False, expected, received)
-        if extra := shapes.extra(item, self.keys):
+        self.report.checks += len(properties(self.schema))
+        self.report.expect_none(self.path, vacancy_findings(self.schema, item))
+        if extra := additional(self.schema, item):
             self.report.note(f"{self.path}: keys beyond the interface: {', '.join(extra)}.")
         if self.is_hot:
             self.expect(

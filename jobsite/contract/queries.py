@@ -3,7 +3,6 @@
 from itertools import islice
 from typing import Any
 
-from jobsite.contract import shapes
 from jobsite.contract.lists import SIZE, PagedList, expect_problem
 from jobsite.contract.service import Service
 
@@ -18,7 +17,7 @@ def sorting(service: Service, public: PagedList) -> None:
         if public.page({"sort": key}, size=1) is None:
             return
         if public.is_whole and len(public.ids) <= 2000:
-            walked = PagedList(service, path, shapes.VACANCY, max_pages=20)
+            walked = PagedList(service, path, public.schema, max_pages=20)
             walked.walk(query={"sort": key, "fields": "id,title"}, is_sparse=True)
             orders[key] = list(walked.titles.items())
     if not orders:

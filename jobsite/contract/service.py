@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -49,6 +49,13 @@ class Report:
         if not holds:
             self._breaches.setdefault((endpoint, expected), []).append(shortened(received))
         return bool(holds)
+
+    def expect_none(self, endpoint: str, findings: Iterable[Any]) -> bool:
+        """Record a breach for each finding (expected, received, ...). Return whether there is none."""
+        breaches = list(findings)
+        for expected, received, *_ in breaches:
+            self.expect(False, endpoint, expected, received)
+        return not breaches
 
     def note(self, text: str) -> None:
         if text not in self.notes:
@@ -149,6 +156,17 @@ class Service:
             time.sleep(min(seconds, MAX_WAIT))
             response = self._send(method, url, sent)
         return response
+
+    def expect_list(self, endpoint: str, response: Response, cause: str = "") -> list[Any] | None:
+        """Return the list in `data`; None, with a breach, if the response is something else."""
+        body = response.json()
+        data = body.get("data") if isinstance(body, dict) else None
+        holds = response.status == 200 and isinstance(data, list)
+        received = f"{response.status} {response.media_type}{cause and f' for {cause}'}"
+        if not self.report.expect(holds, endpoint, "200 with {data: list}", received):
+            return None
+        self.report.expect(list(body) == ["data"], endpoint, "nothing but data", list(body))
+        return data
 
     def _send(self, method: str, url: str, headers: Mapping[str, str]) -> Response:
         self.report.requests += 1

@@ -18,7 +18,10 @@ from applications.models import HistoryEntry, Stage, StageChange
 from applications.operations import create_application
 from forms_structure import operations
 from forms_structure.models import ConsentText, Form
+from jobsite.api.openapi import example
 from jobsite.types import JsonObject
+from vacancies.api import schema
+from vacancies.exchange.columns import COLUMNS
 from vacancies.models import (
     Attachment,
     Brand,
@@ -67,8 +70,10 @@ def load(*, at: datetime) -> dict[str, int]:
         recruiters = _recruiters(content["recruiters"], made)
         options = _options(content["filters"], made)
         colours = {row["name"]: row["colour"] for row in content["brands"]}
-        for row in content["vacancies"]:
-            vacancy = _vacancy(row, at.replace(second=0, microsecond=0))
+        examples = _examples(content["vacancies"])
+        for number, row in enumerate(content["vacancies"]):
+            given = row if number % 2 else examples | row
+            vacancy = _vacancy(given, at.replace(second=0, microsecond=0))
             if "brand" in row:
                 vacancy.brand = brands[row["brand"]]
             if "head_recruiter" in row:
@@ -204,6 +209,12 @@ def load_applications(*, user: User, at: datetime) -> int:
         )
         made += 1
     return made
+
+
+def _examples(rows: list[Row]) -> Row:
+    """Return the API's examples of columns that none of `rows` sets, such as a new one."""
+    names = {column.name for column in COLUMNS}.intersection(schema.VACANCY).difference(*rows)
+    return example(schema.VACANCY, names)
 
 
 def _vacancy(row: Row, now: datetime) -> Vacancy:

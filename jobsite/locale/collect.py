@@ -6,7 +6,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.commands import compilemessages, makemessages
+from django.core.management.commands import makemessages
 
 APPS = ("forms_structure", "vacancies", "applications", "jobsite")
 LANGUAGES = ["nl", "fr", "de"]
@@ -63,4 +63,3 @@ if __name__ == "__main__":
             no_wrap=True,
             no_obsolete=True,
         )
-    call_command(compilemessages.Command(), locale=LANGUAGES, ignore_patterns=[".venv*"])

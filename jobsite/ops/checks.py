@@ -22,6 +22,7 @@ from django.http.request import validate_host
 
 from jobsite.api.throttling import parse_rate
 from jobsite.environment import NEW_KEY
+from jobsite.ops.catalogs import outdated
 
 INTERNAL_ACCESS = ("public", "authenticated", "network")
 LOOPBACK = ("localhost", "127.0.0.1", "::1", None)
@@ -235,6 +236,14 @@ def _machine() -> list[CheckMessage]:
                 f"Static files are not collected to {settings.STATIC_ROOT}: the admin's pages will fail.",
                 hint="Run manage.py collectstatic for each release.",
                 id="jobsite.W011",
+            )
+        )
+    if any(outdated()):
+        messages.append(
+            Warning(
+                "The admin and the forms show old translations, or none: they are not compiled.",
+                hint="Run manage.py compilemessages for each release.",
+                id="jobsite.W022",
             )
         )
     for name in ("MEDIA_ROOT", "PRIVATE_ROOT"):

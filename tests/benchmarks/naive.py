@@ -11,7 +11,7 @@ from django.core.wsgi import get_wsgi_application
 application = get_wsgi_application()
 
 import django_filters  # noqa: E402 - these need the settings
-from django.db.models import Prefetch, Q, QuerySet  # noqa: E402
+from django.db.models import CharField, Prefetch, Q, QuerySet, TextField  # noqa: E402
 from django.urls import include, path  # noqa: E402
 from django.utils import timezone  # noqa: E402
 from django_filters.rest_framework import DjangoFilterBackend  # noqa: E402
@@ -20,10 +20,12 @@ from rest_framework.pagination import PageNumberPagination  # noqa: E402
 from rest_framework.permissions import AllowAny  # noqa: E402
 from rest_framework.response import Response  # noqa: E402
 
+from vacancies.api import v0_1, v1  # noqa: E402
 from vacancies.choices import Keyword  # noqa: E402
+from vacancies.exchange.columns import COLUMNS  # noqa: E402
 from vacancies.models import Attachment, Brand, Recruiter, Vacancy, VacancyOption  # noqa: E402
 
-TEXTS = ["description", "short_description", "profile", "offer", "contact", "company", "postcustom1"]
+TEXTS = [field.name for field in COLUMNS if isinstance(field, CharField | TextField)]
 
 
 class BrandSerializer(serializers.ModelSerializer):
@@ -89,12 +91,7 @@ class VacancySerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Vacancy
-        fields = [
-            "id", "title", "title_internal", "slug", "brand", "is_hot", "is_permanent", "functiongroup",
-            "types", "contract_types", "work_regimes", "regions", "jobcustom1_values", "jobcustom2_values",
-            "jobcustom3_values", "jobcustom4_values", "location", *TEXTS, "image", "video", "attachments",
-            "head_recruiter", "recruiters", "updated_at", "created_at", "apply_url",
-        ]  # fmt: skip
+        fields = v1.VacancySerializer.Meta.fields
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -108,7 +105,7 @@ class VacancySerializer(serializers.ModelSerializer):
 
     def to_representation(self, vacancy: Vacancy) -> dict[str, Any]:
         item = super().to_representation(vacancy)
-        for name in ("location", "image", "video", "apply_url", *TEXTS):
+        for name in ("image", *TEXTS):
             if name in item:
                 item[name] = item[name] or None
         if "title_internal" in item:
@@ -125,11 +122,7 @@ class OldVacancySerializer(VacancySerializer):
 
     class Meta:
         model = Vacancy
-        fields = [
-            "id", "title", "slug", "brand", "is_hot", "functiongroup", "type", "contract_type",
-            "work_regime", "regions", "location", "description", "profile", "offer", "contact", "company",
-            "attachments", "updated_at", "created_at",
-        ]  # fmt: skip
+        fields = v0_1.VacancySerializer.Meta.fields
 
 
 class Pages(PageNumberPagination):

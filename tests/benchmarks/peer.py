@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import asyncpg
@@ -15,8 +16,8 @@ from fastapi import FastAPI, Query, Response
 
 KEYWORDS = ["types", "contract_types", "work_regimes", "regions", "jobcustom1_values", "jobcustom2_values",
             "jobcustom3_values", "jobcustom4_values"]  # fmt: skip
-TEXTS = ["location", "description", "short_description", "profile", "offer", "contact", "company",
-         "postcustom1", "video"]  # fmt: skip
+COLUMNS = (Path(__file__).parents[1] / "contract/columns.txt").read_text()
+TEXTS = ["location", "video", *re.findall(r"^(\w+): v1,.*page", COLUMNS, re.MULTILINE)]
 SHOWN = """status = 'published' AND audience IN ('public', 'both') AND publish_from <= now()
            AND (publish_until IS NULL OR publish_until > now())"""
 COUNT = f"SELECT count(*) FROM vacancies_vacancy WHERE {SHOWN}"

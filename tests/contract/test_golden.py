@@ -1,7 +1,6 @@
 """The API contract as golden JSON: the exact body of each endpoint and version.
 
-After an intended change, `UPDATE_GOLDEN=1 python -m pytest tests/contract/test_golden.py` rewrites the files.
-Read the diff before you commit it.
+After an intended change, `make golden` writes the files. Read the diff before you commit it.
 """
 
 import json
@@ -14,10 +13,17 @@ import pytest
 
 from forms_structure import operations
 from forms_structure.models import ConsentText
+from jobsite.api.openapi import example
 from tests.factories import make_brand, make_filter, make_recruiter, make_vacancy
 from tests.forms_structure.strategies import section, text_field
+from vacancies import pages
+from vacancies.admin.spreadsheets import columns as spreadsheets
+from vacancies.api import schema, v0_1, v1
 from vacancies.choices import Keyword
-from vacancies.models import Attachment
+from vacancies.exchange.columns import COLUMNS
+from vacancies.exchange.serializers import ItemSerializer
+from vacancies.fields import HtmlField
+from vacancies.models import Attachment, Vacancy
 
 HERE = Path(__file__).parent
 
@@ -113,8 +119,9 @@ def site(at, filters, settings):
     values |= {"title": "Infirmier·ère « nuit » & week-end", "title_internal": "Nacht 12B"}
     values |= {"is_hot": True, "is_permanent": True, "audience": "both", "image": "vacancies/nuit.jpg"}
     values |= {"video": "https://video.example.com/1", "apply_url": "https://apply.example.com/nuit"}
-    values |= {"location": "Liège", "publish_from": at - timedelta(days=1), "options": OPTIONS}
-    make_vacancy(pk=101, **values, **TEXTS, **times)
+    values |= {"location": "Liège", "publish_from": at - timedelta(days=1), "options": OPTIONS, **TEXTS}
+    others = [column.name for column in COLUMNS if column.name in v1.VacancySerializer.Meta.fields]
+    make_vacancy(pk=101, **example(schema.VACANCY, others) | values | times)
     Attachment.objects.create(vacancy_id=101, name="Functieprofiel.pdf", file="attachments/profile.pdf")
     Attachment.objects.create(vacancy_id=101, name="CAO.pdf", url="https://example.com/cao.pdf", position=1)
     make_vacancy(
@@ -134,12 +141,34 @@ def test_bodies_equal_the_golden_files(client, site):
     different = []
     for name, path in BODIES.items():
         text = json.dumps(client.get(path).json(), indent=2, ensure_ascii=False) + "\n"
-        golden = HERE / name
-        if os.environ.get("UPDATE_GOLDEN"):
-            golden.write_text(text)
-        lines = (golden.read_text().splitlines(), text.splitlines())
-        different += unified_diff(*lines, f"golden {name}", path, lineterm="", n=0)
+        different += differences(name, path, text)
     assert different == []
+
+
+def differences(name, source, text):
+    """Return the differences between a golden file and `text`, as lines."""
+    golden = HERE / name
+    if os.environ.get("UPDATE_GOLDEN"):
+        golden.write_text(text)
+    lines = (golden.read_text().splitlines(), text.splitlines())
+    return [*unified_diff(*lines, f"golden {name}", source, lineterm="", n=0)]
+
+
+def test_columns_occur_where_the_golden_file_says():
+    """A column that is new in imports or spreadsheets is visible in the diff of this file."""
+    places = {
+        "v1": v1.VacancySerializer.Meta.fields,
+        "v0.1": v0_1.VacancySerializer.Meta.fields,
+        "import": ItemSerializer().fields,
+        "spreadsheet": spreadsheets.COLUMNS,
+        "page (text)": [field.name for field in COLUMNS if isinstance(field, HtmlField)],
+        "page (fact)": [field.name for field in pages.FACTS],
+    }
+    lines = [
+        f"{field.name}: {', '.join(place for place, names in places.items() if field.name in names) or '-'}"
+        for field in Vacancy._meta.fields
+    ]
+    assert differences("columns.txt", "columns", "\n".join(lines) + "\n") == []
 
 
 def test_every_golden_file_has_a_request():

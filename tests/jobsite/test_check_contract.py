@@ -17,10 +17,12 @@ from django.utils import timezone
 from urllib3 import HTTPHeaderDict
 
 from applications import operations, tokens
+from jobsite.contract.document import ORDER, findings
 from jobsite.contract.service import Response, Service
 from tests.contract.sample import make_site
 from tests.factories import make_insider
 from tests.jobsite.contract_mistakes import BATCHES, NO_ETAG_ON_HEAD, NO_SCHEMAS, SENT_ON, mistakes_of
+from tests.servers import ROOT
 from vacancies.api import v1
 from vacancies.models import Vacancy
 
@@ -224,3 +226,26 @@ def test_foreign_service_causes_breaches_only(capsys, monkeypatch):
         assert status == 1, body
         assert "/v1/filters: 200 with {data: list}" in texts(report), body
         assert "responses that can be checked" not in str(report), body
+
+
+def test_each_key_of_a_vacancy_has_its_type():
+    """A number is wrong for each key except the id, and so is a key that is missing or in another place."""
+    full = json.loads((ROOT / "tests/contract/v1/vacancy-full.json").read_text())["data"]
+    assert list(findings("Vacancy", full, "item")) == []
+    assert [each.expected for each in findings("Vacancy", full | {"id": 1.0}, "item")] == [
+        "item.id to be a whole number"
+    ]
+    unnoticed = []
+    for key in full.keys() - {"id"}:
+        without = {name: value for name, value in full.items() if name != key}
+        missing = [each.expected for each in findings("Vacancy", without, "item")]
+        if missing != ([] if key in ("brand", "attachments") else [f"item to have the key {key}"]):
+            unnoticed.append((key, missing))
+        if not any(
+            f"item.{key} to be" in each.expected for each in findings("Vacancy", full | {key: 1}, "item")
+        ):
+            unnoticed.append((key, "1"))
+        moved = list(findings("Vacancy", {key: full[key]} | full, "item"))
+        if [each.keyword for each in moved] != [ORDER]:
+            unnoticed.append((key, moved))
+    assert unnoticed == []

@@ -8,6 +8,7 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter
 
 from jobsite.api.openapi import (
+    ADDRESS,
     DATETIME_PATTERN,
     EXAMPLE_HOST,
     Schema,
@@ -21,19 +22,29 @@ from jobsite.api.openapi import (
 from vacancies.choices import Keyword
 from vacancies.filtersets import MAX_WORDS, SEARCH, SORT_KEYS, filter_name
 
-TEXT, TEXT_OR_NULL = "string", ["string", "null"]
 OPTION_VALUE = {"type": "string", "pattern": "^[-A-Za-z0-9_]{1,200}$"}
+
+_LABEL = {"type": "string", "minLength": 1}
 
 # --- Keys --------------------------------------------------------------------------------------
 
 
+def _text(description: str, example: str) -> Schema:
+    """Text that is not empty."""
+    return field("string", description, example, minLength=1)
+
+
+def _text_or_null(description: str, example: str, **rules: Any) -> Schema:
+    return field(["string", "null"], description, example, minLength=1, **rules)
+
+
 def _html(description: str, example: str) -> Schema:
-    return field(TEXT_OR_NULL, f"{description} HTML; null if empty.", example, contentMediaType="text/html")
+    return _text_or_null(f"{description} HTML; null if empty.", example, contentMediaType="text/html")
 
 
 def _labels(description: str, example: list[str]) -> Schema:
     """Labels in the recruiter's order; an empty array if there are none."""
-    return field("array", f"{description} Empty if there are none.", example, items={"type": "string"})
+    return field("array", f"{description} Empty if there are none.", example, items=_LABEL)
 
 
 def _labels_or_null(description: str, example: list[str]) -> Schema:
@@ -41,13 +52,17 @@ def _labels_or_null(description: str, example: list[str]) -> Schema:
         ["array", "null"],
         f"{description} Null if there are none.",
         example,
-        items={"type": "string"},
+        items=_LABEL,
         minItems=1,
     )
 
 
 def _address_or_null(description: str, example: str) -> Schema:
-    return field(TEXT_OR_NULL, description, example, pattern="^https?://")
+    return field(["string", "null"], description, example, pattern=ADDRESS)
+
+
+def _address_or_empty(description: str, example: str) -> Schema:
+    return field("string", f"{description}; empty if there is none.", example, pattern=f"^$|{ADDRESS}")
 
 
 def _datetime(description: str, example: str) -> Schema:
@@ -60,15 +75,11 @@ def _datetime(description: str, example: str) -> Schema:
 
 
 _ICONS = {
-    "small": field(
-        "string", "Address of the small icon; empty if there is none.", f"{EXAMPLE_HOST}/media/s.png"
-    ),
-    "large": field(
-        "string", "Address of the large icon; empty if there is none.", f"{EXAMPLE_HOST}/media/l.png"
-    ),
+    "small": _address_or_empty("Address of the small icon", f"{EXAMPLE_HOST}/media/s.png"),
+    "large": _address_or_empty("Address of the large icon", f"{EXAMPLE_HOST}/media/l.png"),
 }
 BRAND = {
-    "name": field("string", "Name of the brand.", "Harbour Works"),
+    "name": _text("Name of the brand.", "Harbour Works"),
     "description": field(
         "string", "About the brand. HTML; empty if there is none.", "<p>We build and mend ships.</p>",
         contentMediaType="text/html",
@@ -76,20 +87,22 @@ BRAND = {
     "icons": field(
         "object", "Addresses of its icons.", example(_ICONS), required=list(_ICONS), properties=_ICONS
     ),
-    "url": field("string", "Address of its website; empty if there is none.", "https://harbour.example.com"),
+    "url": _address_or_empty("Address of its website", "https://harbour.example.com"),
 }  # fmt: skip
 
 ATTACHMENT = {
     "name": field("string", "File name.", "Job profile.pdf"),
-    "path": field("string", "Address of the download.", f"{EXAMPLE_HOST}/media/attachments/profile.pdf"),
+    "path": field(
+        "string", "Address of the download.", f"{EXAMPLE_HOST}/media/attachments/profile.pdf", pattern=ADDRESS
+    ),
 }
 
 RECRUITER = {
     "id": field("integer", "Identifier of the recruiter.", 7, minimum=1),
-    "name": field("string", "Name of the recruiter.", "Noor Peeters"),
-    "function": field(TEXT_OR_NULL, "Function; null if unknown.", "Recruiter Technology"),
-    "email": field(TEXT_OR_NULL, "E-mail address; null unless it is public.", "noor.peeters@example.com"),
-    "phone": field(TEXT_OR_NULL, "Telephone number; null unless it is public.", "+32 3 555 01 42"),
+    "name": _text("Name of the recruiter.", "Noor Peeters"),
+    "function": _text_or_null("Function; null if unknown.", "Recruiter Technology"),
+    "email": _text_or_null("E-mail address; null unless it is public.", "noor.peeters@example.com"),
+    "phone": _text_or_null("Telephone number; null unless it is public.", "+32 3 555 01 42"),
     "image": _address_or_null(
         "Address of a portrait; null if there is none.", f"{EXAMPLE_HOST}/media/recruiters/noor.jpg"
     ),
@@ -97,10 +110,8 @@ RECRUITER = {
 
 VACANCY = {
     "id": field("integer", "Unique identifier of the vacancy.", 412, minimum=1),
-    "title": field("string", "Title.", "Naval architect"),
-    "title_internal": field(
-        "string", "Internal title, else the title. Public.", "Naval architect (dry dock)"
-    ),
+    "title": _text("Title.", "Naval architect"),
+    "title_internal": _text("Internal title, else the title. Public.", "Naval architect (dry dock)"),
     "slug": field(
         "string", "Title in plain ASCII for addresses, with the id in brackets at its end.",
         "naval-architect-(412)", pattern=r"^([-a-z0-9_]+-)?\([1-9][0-9]*\)$",
@@ -111,19 +122,19 @@ VACANCY = {
     ),
     "is_hot": field("boolean", "Whether the vacancy is featured.", False),
     "is_permanent": field("boolean", "Whether the vacancy is continuously open.", False),
-    "functiongroup": field(TEXT_OR_NULL, "Job category; null if there is none.", "Engineering"),
+    "functiongroup": _text_or_null("Job category; null if there is none.", "Engineering"),
     "types": _labels_or_null("Vacancy types.", ["Experienced", "Graduate"]),
-    "type": field(TEXT_OR_NULL, "First vacancy type; null if there is none.", "Experienced"),
+    "type": _text_or_null("First vacancy type; null if there is none.", "Experienced"),
     "contract_types": _labels_or_null("Contract types.", ["Permanent"]),
-    "contract_type": field(TEXT_OR_NULL, "First contract type; null if there is none.", "Permanent"),
+    "contract_type": _text_or_null("First contract type; null if there is none.", "Permanent"),
     "work_regimes": _labels_or_null("Work regimes.", ["Full-time", "Part-time"]),
-    "work_regime": field(TEXT_OR_NULL, "First work regime; null if there is none.", "Full-time"),
+    "work_regime": _text_or_null("First work regime; null if there is none.", "Full-time"),
     "regions": _labels("Regions of the vacancy.", ["Antwerp", "Ghent"]),
     "jobcustom1_values": _labels("Terms of custom filter 1.", ["Shipyard"]),
     "jobcustom2_values": _labels("Terms of custom filter 2.", []),
     "jobcustom3_values": _labels("Terms of custom filter 3.", []),
     "jobcustom4_values": _labels("Terms of custom filter 4.", []),
-    "location": field(TEXT_OR_NULL, "Location; null if there is none.", "Antwerp, Kattendijk dock"),
+    "location": _text_or_null("Location; null if there is none.", "Antwerp, Kattendijk dock"),
     "description": _html("The job.", "<p>You draw the hulls of <strong>inland tankers</strong>.</p>"),
     "short_description": _html("The job in a few words.", "<p>Draw hulls of inland tankers.</p>"),
     "profile": _html("Profile of the candidate.", "<ul><li>Degree in naval architecture</li></ul>"),
@@ -134,7 +145,7 @@ VACANCY = {
     "image": _address_or_null(
         "Address of an image; null if there is none.", f"{EXAMPLE_HOST}/media/vacancies/dock.jpg"
     ),
-    "video": field(TEXT_OR_NULL, "Address of a video; null if there is none.", "https://video.example.com/dock"),
+    "video": _text_or_null("Address of a video; null if there is none.", "https://video.example.com/dock"),
     "attachments": field(
         "array", "Files to download. Present only if there are some.", [example(ATTACHMENT)],
         items=reference("Attachment"), minItems=1,
@@ -154,7 +165,7 @@ VACANCY = {
 
 OPTION = {
     "value": field("string", "What to send in `filter[...]`.", "antwerp", pattern=OPTION_VALUE["pattern"]),
-    "label": field("string", "Label, as in vacancies.", "Antwerp"),
+    "label": _text("Label, as in vacancies.", "Antwerp"),
     "count": field(
         "integer",
         "Number of public vacancies with this option that match the request's other filters.",
@@ -164,7 +175,7 @@ OPTION = {
 }
 FILTER = {
     "id": field("integer", "Identifier of the filter.", 5, minimum=1),
-    "label": field("string", "Heading of the options.", "Region"),
+    "label": _text("Heading of the options.", "Region"),
     "keyword": open_list(
         "Name in `filter[...]`, and the key of a vacancy that has the labels.",
         "regions", map(str, Keyword),

@@ -2,13 +2,23 @@
 
 from typing import Any
 
+from django.db import models
 from rest_framework import serializers
 
 from jobsite.api.openapi import documented
-from jobsite.api.serializers import AddressField, ItemSerializer, SharedItemSerializer
+from jobsite.api.serializers import AddressField, ItemSerializer, SharedItemSerializer, TextField
 from vacancies.api import schema
 from vacancies.choices import Keyword
 from vacancies.models import Attachment, Brand, Vacancy
+
+
+class VacancyItemSerializer(ItemSerializer):
+    """A vacancy. Text columns that may be empty are null then, so versions declare only other keys."""
+
+    def build_standard_field(self, field_name: str, model_field: Any) -> Any:
+        if isinstance(model_field, models.CharField | models.TextField) and model_field.blank:
+            return TextField, {}
+        return super().build_standard_field(field_name, model_field)
 
 
 class IconsSerializer(serializers.Serializer):

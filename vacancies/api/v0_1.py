@@ -13,18 +13,23 @@ from rest_framework.response import Response
 from jobsite.api.absolute_urls import absolute
 from jobsite.api.openapi import OPTIONAL_CREDENTIALS, PAGING, documented, operation
 from jobsite.api.permissions import InternalAccess
-from jobsite.api.serializers import ItemSerializer, TextField
 from jobsite.api.viewsets import mark_deprecated
 from vacancies.api import schema
 from vacancies.api.lists import ListViewSet
-from vacancies.api.serializers import AttachmentSerializer, BrandSerializer, LabelField, LabelsField
+from vacancies.api.serializers import (
+    AttachmentSerializer,
+    BrandSerializer,
+    LabelField,
+    LabelsField,
+    VacancyItemSerializer,
+)
 from vacancies.choices import Keyword
 from vacancies.models import Vacancy
 from vacancies.querysets import VacancyList, VacancyQuerySet
 
 
 @documented("VacancyV0_1", "A published vacancy in version v0.1.", schema.VACANCY)
-class VacancySerializer(ItemSerializer):
+class VacancySerializer(VacancyItemSerializer):
     """Interface 2.3; needs `Vacancy.objects.with_related()`."""
 
     brand = BrandSerializer(source="shown_brand", read_only=True, required=False)
@@ -33,12 +38,6 @@ class VacancySerializer(ItemSerializer):
     contract_type = LabelField(Keyword.CONTRACT_TYPES)
     work_regime = LabelField(Keyword.WORK_REGIMES)
     regions = LabelsField(Keyword.REGIONS)
-    location = TextField()
-    description = TextField()
-    profile = TextField()
-    offer = TextField()
-    contact = TextField()
-    company = TextField()
     attachments = AttachmentSerializer(many=True, read_only=True, required=False)
 
     class Meta:

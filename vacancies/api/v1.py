@@ -31,6 +31,7 @@ from vacancies.api.serializers import (
     LabelField,
     LabelsField,
     LabelsOrNullField,
+    VacancyItemSerializer,
 )
 from vacancies.choices import Keyword
 from vacancies.filtersets import OPTION_NAMES, FacetFilterSet, VacancyFilterSet, filter_name
@@ -58,7 +59,7 @@ class RecruiterSerializer(SharedItemSerializer):
 
 
 @documented("Vacancy", "A published vacancy.", schema.VACANCY)
-class VacancySerializer(ItemSerializer):
+class VacancySerializer(VacancyItemSerializer):
     """Interface 2.2; needs `Vacancy.objects.with_related()`."""
 
     title_internal = serializers.CharField(source="shown_title_internal", read_only=True)
@@ -72,20 +73,10 @@ class VacancySerializer(ItemSerializer):
     jobcustom2_values = LabelsField(Keyword.JOBCUSTOM2)
     jobcustom3_values = LabelsField(Keyword.JOBCUSTOM3)
     jobcustom4_values = LabelsField(Keyword.JOBCUSTOM4)
-    location = TextField()
-    description = TextField()
-    short_description = TextField()
-    profile = TextField()
-    offer = TextField()
-    contact = TextField()
-    company = TextField()
-    postcustom1 = TextField()
     image = AddressField("image", "image_url")
-    video = TextField()
     attachments = AttachmentSerializer(many=True, read_only=True, required=False)
     head_recruiter = RecruiterSerializer(read_only=True)
     recruiters = RecruiterSerializer(source="shown_recruiters", many=True, read_only=True)
-    apply_url = TextField()
 
     class Meta:
         model = Vacancy

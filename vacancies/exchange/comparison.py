@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from vacancies.choices import Keyword
-from vacancies.exchange.serializers import TEXTS
+from vacancies.exchange.columns import COLUMNS
 from vacancies.models import Attachment, Change, Vacancy, Version
 
 # Columns that an import does not change once a recruiter has set them.
@@ -13,7 +13,7 @@ RECRUITER_COLUMNS = ("publish_until", "audience")
 
 def column_values(item: dict[str, Any], vacancy: Vacancy) -> dict[str, Any]:
     """Return the values of `item` that are columns of `vacancy`, by column. Missing keys are left out."""
-    names = ("title", "is_hot", "is_permanent", "location", "video", "apply_url", "created_at", *TEXTS)
+    names = ("title", "created_at", *(column.name for column in COLUMNS))
     values = {name: item[name] for name in names if name in item}
     if "image" in item:
         values["image_url"] = item["image"]

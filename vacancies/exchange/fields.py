@@ -16,6 +16,8 @@ from typing import Any
 from django.utils import timezone
 from rest_framework import ISO_8601, serializers
 
+from jobsite.fields import WebURLField
+
 ID_MAX = 2**53 - 1  # the largest integer that every JSON parser reads exactly; leaves room for new ids
 SHOWN_CHARACTERS = 60
 
@@ -67,6 +69,21 @@ class LineField(TextField):
         return plain
 
 
+class UrlField(TextField):
+    """An http or https URL, with the validators of the models."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        defaults = {"max_length": 1000, "validators": WebURLField.default_validators}
+        super().__init__(**defaults | kwargs)
+
+
+class ChoiceField(serializers.ChoiceField):
+    """The value of a choice. Null becomes "" unless the column can be null."""
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        return super().run_validation("" if data is None and not self.allow_null else data)
+
+
 class FlagField(serializers.BooleanField):
     """A JSON boolean. Null is false; strings and numbers are refused."""
 
@@ -93,9 +110,10 @@ class DateTimeField(serializers.DateTimeField):
         "stated_gap": "Does not exist in {zone}, the time zone of the source.",
     }
 
-    def __init__(self, *, required: bool = False, allow_null: bool = False) -> None:
+    def __init__(self, **kwargs: Any) -> None:
         formats = ["%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S.%f", ISO_8601]
-        super().__init__(required=required, allow_null=allow_null, input_formats=formats)
+        defaults: dict[str, Any] = {"required": False, "input_formats": formats}
+        super().__init__(**defaults | kwargs)
 
     def enforce_timezone(self, value: datetime) -> datetime:
         if not 1900 <= value.year <= 2200:

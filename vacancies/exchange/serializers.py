@@ -4,12 +4,11 @@ from typing import Any
 
 from rest_framework import serializers
 
-from jobsite.fields import WebURLField
 from vacancies.choices import Keyword
-from vacancies.exchange.fields import ID_MAX, DateTimeField, EndField, FlagField, LineField, TextField
+from vacancies.exchange.columns import COLUMNS, imported
+from vacancies.exchange.fields import ID_MAX, DateTimeField, EndField, LineField, TextField, UrlField
 from vacancies.fields import html_fields
 from vacancies.models import Vacancy
-from vacancies.validators import validate_video
 
 TEXTS = html_fields(Vacancy)
 # Keys of v0.1, and of hot lists that mix both versions, for vocabularies with a single value there.
@@ -18,13 +17,6 @@ SINGULAR = {
     "contract_type": Keyword.CONTRACT_TYPES,
     "work_regime": Keyword.WORK_REGIMES,
 }
-
-
-class _Url(TextField):
-    """An http or https URL, with the validators of the models."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max_length=1000, validators=WebURLField.default_validators, **kwargs)
 
 
 class _Labels(serializers.ListField):
@@ -40,20 +32,20 @@ class _Labels(serializers.ListField):
 
 
 class _Icons(serializers.Serializer):
-    small = _Url()
-    large = _Url()
+    small = UrlField()
+    large = UrlField()
 
 
 class _Brand(serializers.Serializer):
     name = LineField(max_length=200, required=True, allow_null=False, allow_blank=False)
     description = TextField()
     icons = _Icons(required=False, allow_null=True)
-    url = _Url()
+    url = UrlField()
 
 
 class _Attachment(serializers.Serializer):
     name = LineField(max_length=200)
-    path = _Url(required=True, allow_null=False, allow_blank=False)
+    path = UrlField(required=True, allow_null=False, allow_blank=False)
 
 
 class _Recruiter(serializers.Serializer):
@@ -62,7 +54,7 @@ class _Recruiter(serializers.Serializer):
     function = LineField(max_length=200)
     email = serializers.EmailField(required=False, allow_null=True, allow_blank=True)
     phone = LineField(max_length=50)
-    image = _Url()
+    image = UrlField()
 
 
 class ItemSerializer(serializers.Serializer):
@@ -74,20 +66,15 @@ class ItemSerializer(serializers.Serializer):
     title_internal = LineField(max_length=300)
     slug = TextField()
     brand = _Brand(required=False, allow_null=True)
-    is_hot = FlagField()
-    is_permanent = FlagField()
     vars().update(
         {keyword.value: _Labels(max_length=1 if keyword.is_single else None) for keyword in Keyword}
     )
     vars().update({name: _Labels(max_length=1) for name in SINGULAR})
-    location = LineField(max_length=200)
-    vars().update({name: TextField() for name in TEXTS})
-    image = _Url()
-    video = TextField(max_length=1000, validators=[validate_video])
+    vars().update({column.name: imported(column) for column in COLUMNS})
+    image = UrlField()
     attachments = _Attachment(many=True, required=False, allow_null=True)
     head_recruiter = _Recruiter(required=False, allow_null=True)
     recruiters = _Recruiter(many=True, required=False, allow_null=True)
-    apply_url = _Url()
     created_at = DateTimeField()
     updated_at = DateTimeField()
     published_at = DateTimeField(allow_null=True)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
-from jobsite.text.formats import format_datetime
+from jobsite.text.formats import format_date, format_datetime
 from jobsite.text.html import text_lines
 from vacancies.choices import Keyword
 from vacancies.fields import HtmlField
@@ -97,6 +97,8 @@ def lines(name: str, value: Any) -> list[str]:
         return [str(dict(field.flatchoices).get(value, value))]
     if field.get_internal_type() == "DateTimeField":
         return [format_datetime(datetime.fromisoformat(value))]
+    if field.get_internal_type() == "DateField":
+        return [format_date(date.fromisoformat(value))]
     return str(value).splitlines()
 
 

@@ -1,7 +1,7 @@
 """Versions of vacancies: one per save or publication change, for reading, comparing and restoring."""
 
 from collections.abc import Collection, Iterable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from django.db import models
@@ -54,10 +54,13 @@ def _content(row: Vacancy) -> Content:
 
 
 def as_json(values: Content) -> Content:
-    return {
-        name: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
-        for name, value in values.items()
-    }
+    return {name: _as_json(value) for name, value in values.items()}
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat()
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def bare(value: Any) -> Any:

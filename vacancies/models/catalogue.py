@@ -19,8 +19,8 @@ from vacancies.validators import validate_image
 class Brand(models.Model):
     """An employer brand: the name, text, icons and website that are shown with its vacancies."""
 
-    name = models.CharField(max_length=200, unique=True)
-    description = HtmlField()
+    name = models.CharField(_("name"), max_length=200, unique=True)
+    description = HtmlField(_("description"))
     url = WebURLField(_("website"))
     form = models.ForeignKey(
         Form,
@@ -55,9 +55,12 @@ class Brand(models.Model):
         help_text=_(
             "Recruiters with access to this brand. Recruiters with access to every brand are not listed."
         ),
+        verbose_name=_("members"),
     )
 
     class Meta:
+        verbose_name = _("brand")
+        verbose_name_plural = _("brands")
         ordering = ["name"]
         permissions = [("work_for_every_brand", "Works for every brand")]
 
@@ -68,20 +71,22 @@ class Brand(models.Model):
 class Recruiter(models.Model):
     """A contact for vacancies: a person or an office."""
 
-    name = models.CharField(max_length=200)
-    function = models.CharField(max_length=200, blank=True, default="")
+    name = models.CharField(_("name"), max_length=200)
+    function = models.CharField(_("function"), max_length=200, blank=True, default="")
     email = models.EmailField(_("e-mail"), blank=True, default="")
     is_email_public = models.BooleanField(
         _("show e-mail"), default=False, help_text=_("Visible to everyone on the public sites.")
     )
-    phone = models.CharField(max_length=50, blank=True, default="")
+    phone = models.CharField(_("phone"), max_length=50, blank=True, default="")
     is_phone_public = models.BooleanField(
         _("show phone"), default=False, help_text=_("Visible to everyone on the public sites.")
     )
-    image = ImageField(upload_to="recruiters", blank=True, validators=[validate_image])
+    image = ImageField(_("image"), upload_to="recruiters", blank=True, validators=[validate_image])
     image_url = WebURLField(_("image URL"), help_text=_("Used when no file is uploaded."))
 
     class Meta:
+        verbose_name = _("recruiter")
+        verbose_name_plural = _("recruiters")
         ordering = ["name", "pk"]
         indexes = [models.Index(fields=["image"], name="recruiter_image")]  # see media.py
 
@@ -100,18 +105,20 @@ class Recruiter(models.Model):
 class Filter(models.Model):
     """One of the nine vocabularies, with its label and options. Sites show it as a filter if it is active."""
 
-    keyword = models.CharField(max_length=30, unique=True, choices=Keyword.choices)
-    label = models.CharField(max_length=200)
+    keyword = models.CharField(_("keyword"), max_length=30, unique=True, choices=Keyword.choices)
+    label = models.CharField(_("label"), max_length=200)
     is_active = models.BooleanField(
         _("offered as a filter"),
         default=False,
         help_text=_("Public sites show it as a filter on their lists."),
     )
-    position = models.PositiveIntegerField(default=0)
+    position = models.PositiveIntegerField(_("position"), default=0)
 
     objects = FilterQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("filter")
+        verbose_name_plural = _("filters")
         ordering = ["position", "pk"]
 
     def __str__(self) -> str:
@@ -129,9 +136,12 @@ class Filter(models.Model):
 class FilterOption(models.Model):
     """A term of a vocabulary. Renaming it changes every vacancy that has it."""
 
-    filter = models.ForeignKey(Filter, on_delete=models.PROTECT, related_name="options")
-    label = models.CharField(max_length=200)
+    filter = models.ForeignKey(
+        Filter, on_delete=models.PROTECT, related_name="options", verbose_name=_("filter")
+    )
+    label = models.CharField(_("label"), max_length=200)
     value = models.SlugField(
+        _("value"),
         max_length=200,
         blank=True,
         help_text=_("Used in links, e.g. filter[regions]=antwerp. If empty, it is derived from the label."),
@@ -144,6 +154,8 @@ class FilterOption(models.Model):
     position = models.PositiveIntegerField(_("position"), default=0)
 
     class Meta:
+        verbose_name = _("filter option")
+        verbose_name_plural = _("filter options")
         ordering = ["position", "label", "pk"]
         constraints = [
             models.UniqueConstraint(

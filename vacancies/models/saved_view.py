@@ -21,7 +21,7 @@ class SavedView(models.Model):
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=keep_shared, null=True, related_name="saved_views"
     )
-    name = models.CharField(max_length=80)
+    name = models.CharField(_("name"), max_length=80)
     query = models.CharField(max_length=2000, blank=True, default="")  # of the address of the list
     columns = models.JSONField(default=list)  # names; empty: those of the user
     is_shared = models.BooleanField(

@@ -24,7 +24,7 @@ class VacancyTemplate(models.Model):
     """The content with which a new vacancy starts, without status and dates. It is JSON and not the row of a
     vacancy, which every list, count and filter would have to leave out."""
 
-    name = models.CharField(max_length=200)
+    name = models.CharField(_("name"), max_length=200)
     brand = models.ForeignKey(
         Brand,
         on_delete=models.CASCADE,
@@ -32,12 +32,14 @@ class VacancyTemplate(models.Model):
         blank=True,
         related_name="+",
         help_text=_("Who sees the template: the recruiters of this brand. If empty, all recruiters."),
+        verbose_name=_("brand"),
     )
-    content = models.JSONField(default=dict)  # as Version.content, without the publication
+    content = models.JSONField(_("content"), default=dict)  # as Version.content, without the publication
     updated_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
-    )
-    updated_at = models.DateTimeField(default=timezone.now)
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+",
+        verbose_name=_("updated by"),
+    )  # fmt: skip
+    updated_at = models.DateTimeField(_("updated at"), default=timezone.now)
 
     objects = TemplateQuerySet.as_manager()
 

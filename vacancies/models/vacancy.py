@@ -60,7 +60,7 @@ class State(models.TextChoices):
 class Vacancy(models.Model):
     """A job opening: its texts, classification, audience and publication."""
 
-    title = models.CharField(max_length=300)
+    title = models.CharField(_("title"), max_length=300)
     title_internal = models.CharField(
         _("internal title"),
         max_length=300,
@@ -69,26 +69,30 @@ class Vacancy(models.Model):
         help_text=_("Public: the API returns it as title_internal. If empty, the API returns the title."),
     )
     brand = models.ForeignKey(
-        Brand, on_delete=models.PROTECT, null=True, blank=True, related_name="vacancies"
-    )
+        Brand, on_delete=models.PROTECT, null=True, blank=True, related_name="vacancies",
+        verbose_name=_("brand"),
+    )  # fmt: skip
     is_hot = models.BooleanField(
         _("featured"), default=False, help_text=_("Also appears in the lists of featured (“hot”) vacancies.")
     )
     is_permanent = models.BooleanField(
         _("continuously open"), default=False, help_text=_("Recruitment has no end date.")
     )
-    options = models.ManyToManyField(FilterOption, through="VacancyOption", related_name="vacancies")
-    location = models.CharField(max_length=200, blank=True, default="")
+    options = models.ManyToManyField(
+        FilterOption, through="VacancyOption", related_name="vacancies", verbose_name=_("options")
+    )
+    location = models.CharField(_("location"), max_length=200, blank=True, default="")
 
-    description = HtmlField()
-    short_description = HtmlField()
-    profile = HtmlField()
-    offer = HtmlField()
-    contact = HtmlField()
-    company = HtmlField()
+    description = HtmlField(_("description"))
+    short_description = HtmlField(_("short description"))
+    profile = HtmlField(_("profile"))
+    offer = HtmlField(_("offer"))
+    contact = HtmlField(_("contact"))
+    company = HtmlField(_("company"))
     postcustom1 = HtmlField(_("extra information"))
 
     image = ImageField(
+        _("image"),
         upload_to="vacancies",
         blank=True,
         validators=[validate_image, validate_picture],
@@ -96,6 +100,7 @@ class Vacancy(models.Model):
     )
     image_url = WebURLField(_("image URL"), help_text=_("Used when no file is uploaded."))
     video = models.CharField(
+        _("video"),
         max_length=1000,
         blank=True,
         default="",
@@ -110,7 +115,9 @@ class Vacancy(models.Model):
         related_name="headed_vacancies",
         verbose_name=_("lead recruiter (contact)"),
     )
-    recruiters = models.ManyToManyField(Recruiter, through="VacancyRecruiter", related_name="vacancies")
+    recruiters = models.ManyToManyField(
+        Recruiter, through="VacancyRecruiter", related_name="vacancies", verbose_name=_("recruiters")
+    )
 
     form = models.ForeignKey(
         Form,
@@ -134,11 +141,14 @@ class Vacancy(models.Model):
         help_text=_("After the last change of an application. If empty, the site's period applies."),
     )
 
-    audience = models.CharField(max_length=10, choices=Audience.choices, default=Audience.PUBLIC)
-    status = models.CharField(max_length=20, choices=Status.choices, default=Status.DRAFT)
-    publish_from = models.DateTimeField(
-        null=True, blank=True, validators=[validate_datetime], help_text=_("Public from this time.")
+    audience = models.CharField(
+        _("audience"), max_length=10, choices=Audience.choices, default=Audience.PUBLIC
     )
+    status = models.CharField(_("status"), max_length=20, choices=Status.choices, default=Status.DRAFT)
+    publish_from = models.DateTimeField(
+        _("publish from"), null=True, blank=True, validators=[validate_datetime],
+        help_text=_("Public from this time."),
+    )  # fmt: skip
     publish_until = models.DateTimeField(
         _("closing date"),
         null=True,
@@ -146,9 +156,9 @@ class Vacancy(models.Model):
         validators=[validate_datetime],
         help_text=_("Public until this time. If empty, there is no closing date."),
     )
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    created_at = models.DateTimeField(_("created at"), default=timezone.now, editable=False)
     # No auto_now: imports and saves without a change would look like an edit.
-    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(_("updated at"), default=timezone.now, editable=False)
 
     title_folded = FoldedField(sources=("title",))
     search_text = FoldedField(
@@ -166,6 +176,7 @@ class Vacancy(models.Model):
     ordered_recruiter_links: "list[VacancyRecruiter]"
 
     class Meta:
+        verbose_name = _("vacancy")
         verbose_name_plural = _("vacancies")
         permissions = [
             ("see_internal", "Reads internal vacancies where they are limited"),
@@ -301,11 +312,17 @@ class VacancyOption(models.Model):
 class VacancyRecruiter(models.Model):
     """A recruiter of a vacancy other than the head recruiter, with its position."""
 
-    vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="recruiter_links")
-    recruiter = models.ForeignKey(Recruiter, on_delete=models.PROTECT, related_name="links")
-    position = models.PositiveIntegerField(default=0)
+    vacancy = models.ForeignKey(
+        Vacancy, on_delete=models.CASCADE, related_name="recruiter_links", verbose_name=_("vacancy")
+    )
+    recruiter = models.ForeignKey(
+        Recruiter, on_delete=models.PROTECT, related_name="links", verbose_name=_("recruiter")
+    )
+    position = models.PositiveIntegerField(_("position"), default=0)
 
     class Meta:
+        verbose_name = _("vacancy recruiter")
+        verbose_name_plural = _("vacancy recruiters")
         ordering = ["position", "pk"]
         constraints = [
             models.UniqueConstraint(fields=["vacancy", "recruiter"], name="recruiter_once_per_vacancy")
@@ -318,13 +335,17 @@ class VacancyRecruiter(models.Model):
 class Attachment(models.Model):
     """A file of a vacancy: an upload or an external URL."""
 
-    vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="attachments")
+    vacancy = models.ForeignKey(
+        Vacancy, on_delete=models.CASCADE, related_name="attachments", verbose_name=_("vacancy")
+    )
     name = models.CharField(_("file name"), max_length=200)
-    file = DocumentField(upload_to="attachments", blank=True, validators=[validate_document])
+    file = DocumentField(_("file"), upload_to="attachments", blank=True, validators=[validate_document])
     url = WebURLField(_("link (URL)"))
-    position = models.PositiveIntegerField(default=0)
+    position = models.PositiveIntegerField(_("position"), default=0)
 
     class Meta:
+        verbose_name = _("attachment")
+        verbose_name_plural = _("attachments")
         ordering = ["position", "pk"]
         constraints = [
             models.CheckConstraint(

@@ -46,6 +46,8 @@ class Version(models.Model):
     created_at = models.DateTimeField()
 
     class Meta:
+        verbose_name = _("version")
+        verbose_name_plural = _("versions")
         ordering = ["-pk"]
         indexes = [models.Index(fields=["-id"], condition=Q(change=Change.DELETED), name="versions_deleted")]
         constraints = [models.CheckConstraint(condition=Q(change__in=Change.values), name="change_known")]

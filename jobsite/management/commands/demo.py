@@ -64,6 +64,7 @@ class Command(BaseCommand):
             ensure_free(port)
         self.written = lambda: "Tables may have been created, but no content. Run it again."
         count_unapplied_migrations()  # reports an unusable database
+        call_command("compilemessages", stdout=StringIO())
         call_command("migrate", verbosity=0)
         try:
             created = content.load(at=timezone.now())

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import translation
+from django.utils.text import capfirst
 from openpyxl import Workbook, load_workbook
 
 from jobsite.spreadsheets import writing
@@ -17,7 +18,7 @@ from tests.factories import make_brand, make_option, make_recruiter, make_vacanc
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST, VIEWER, staff
 from vacancies.admin.spreadsheets import pages
-from vacancies.admin.spreadsheets.columns import Table, headings, joined, split
+from vacancies.admin.spreadsheets.columns import COLUMNS, Table, headings, joined, split
 from vacancies.models import Change, Vacancy, Version
 
 pytestmark = pytest.mark.django_db
@@ -25,9 +26,10 @@ IMPORT = f"{LIST}import/"
 TITLES = [
     "ID", "Title", "Status", "Brand", "Location", "Regions", "Lead recruiter (contact)", "Publish from",
     "Closing date", "Audience", "Featured", "Continuously open", "Internal title", "Application URL",
-    "Image URL", "Video", "Description", "Short description", "Profile", "Offer", "Contact", "Company",
-    "Extra information", "Last change",
+    "Image URL", "Video", "Description",
 ]  # fmt: skip
+OTHERS = COLUMNS[COLUMNS.index("description") + 1 : -1]
+TITLES += [*(capfirst(Vacancy._meta.get_field(name).verbose_name) for name in OTHERS), "Last change"]
 
 
 @pytest.fixture
@@ -101,7 +103,7 @@ def test_export_has_the_fields_of_the_form(anna, nurse):
     assert row == [
         str(nurse.pk), "Nurse", "Published", "Mine", "Ghent", 'Antwerp; "East; West"', "An Peeters",
         "2026-01-05 08:00:00", "2026-04-30", "Public sites", "no", "no", "", "", "", "",
-        "<p>Care\nfor people</p>\n", "", "", "", "", "", "", "2026-03-02 08:30:15",
+        "<p>Care\nfor people</p>\n", *[""] * len(OTHERS), "2026-03-02 08:30:15",
     ]  # fmt: skip
 
     heading, row = exported(anna, "xlsx")  # with dates and numbers

@@ -3,10 +3,12 @@
 import gzip
 import json
 from datetime import UTC, date, datetime
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError
+from django.db import models
 from django.utils import timezone
 
 from tests.vacancies.exchange.test_import import (  # noqa: F401
@@ -22,10 +24,10 @@ from tests.vacancies.exchange.test_import import (  # noqa: F401
 from vacancies import operations
 from vacancies.choices import Keyword
 from vacancies.exchange import importer
+from vacancies.exchange.columns import COLUMNS
 from vacancies.exchange.comparison import set_by_recruiters
 from vacancies.exchange.importer import Importer
 from vacancies.exchange.sources import Row
-from vacancies.fields import html_fields
 from vacancies.models import Brand, Vacancy
 
 pytestmark = pytest.mark.django_db
@@ -88,7 +90,9 @@ def test_empty_value_clears_the_field(client, tmp_path, empty):
     run(write(tmp_path, [FULL]))
     keys = [keyword.value for keyword in Keyword] if empty != "" else []
     keys += ["recruiters"] if empty != "" else []
-    keys += [*html_fields(Vacancy), "location", "image", "video", "apply_url"] if empty != [] else []
+    if empty != []:
+        kind: Any = models.Field if empty is None else (models.CharField, models.TextField)
+        keys += ["image", *(each.name for each in COLUMNS if each.blank and isinstance(each, kind))]
     item = FULL | dict.fromkeys(keys, empty)
     if empty is None:
         item |= {"attachments": None, "is_hot": None}

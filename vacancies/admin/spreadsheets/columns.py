@@ -14,26 +14,25 @@ from django.conf import settings
 from django.db.models import Count
 from django.utils import translation
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from jobsite.spreadsheets import CELL_MAX
 from jobsite.spreadsheets.reading import Row, SpreadsheetError, normalised
 from jobsite.spreadsheets.writing import Cell, as_text, local
 from vacancies.choices import Keyword
-from vacancies.fields import html_fields
+from vacancies.exchange.columns import COLUMNS as SHARED_COLUMNS
+from vacancies.exchange.columns import cell
 from vacancies.history.diff import field_labels
 from vacancies.models import Filter, Recruiter, Vacancy
 from vacancies.operations import last_day
 
 BATCH = 500  # rows that are read at a time
-TEXTS = html_fields(Vacancy)
-FLAGS = {True: gettext_lazy("yes"), False: gettext_lazy("no")}
 # The names of the columns: fields of the form, after the id and before the time of the last change.
-COLUMNS = (
+_FIRST = (
     "id", "title", "status", "brand", "location", *Keyword.values, "head_recruiter",
     "publish_from", "last_day", "audience", "is_hot", "is_permanent", "title_internal", "apply_url",
-    "image_url", "video", *TEXTS, "updated_at",
+    "image_url", "video",
 )  # fmt: skip
+COLUMNS = (*_FIRST, *(column.name for column in SHARED_COLUMNS if column.name not in _FIRST), "updated_at")
 QUOTE = '"'
 SPECIAL = {QUOTE, ";"}  # characters of labels that need quotes
 
@@ -102,12 +101,12 @@ def recruiter_text(recruiter: Recruiter | None, namesakes: set[str]) -> str:
 
 def cells(vacancy: Vacancy, namesakes: set[str]) -> dict[str, Cell]:
     """Return the cells of `vacancy`, by column. Requires `with_related()`."""
-    values: dict[str, Cell] = {
-        name: getattr(vacancy, name)
-        for name in ("id", "title", "location", "title_internal", "apply_url", "image_url", "video", *TEXTS)
-    }
     until = vacancy.publish_until
-    return values | {
+    return {column.name: cell(column, getattr(vacancy, column.name)) for column in SHARED_COLUMNS} | {
+        "id": vacancy.pk,
+        "title": vacancy.title,
+        "title_internal": vacancy.title_internal,
+        "image_url": vacancy.image_url,
         "status": str(vacancy.state.label),
         "brand": vacancy.brand.name if vacancy.brand else "",
         **{keyword.value: joined(vacancy.labels(keyword)) for keyword in Keyword},
@@ -115,8 +114,6 @@ def cells(vacancy: Vacancy, namesakes: set[str]) -> dict[str, Cell]:
         "publish_from": local(vacancy.publish_from),
         "last_day": last_day(until) if until else "",
         "audience": vacancy.get_audience_display(),
-        "is_hot": str(FLAGS[vacancy.is_hot]),
-        "is_permanent": str(FLAGS[vacancy.is_permanent]),
         "updated_at": local(vacancy.updated_at),
     }
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from datetime import date, datetime, time
 from typing import Any
 
+from django.db import models
 from django.forms import Form
 from django.utils.html import escape
 from django.utils.translation import get_language
@@ -13,15 +14,15 @@ from django.utils.translation import gettext as _
 from jobsite.spreadsheets.reading import Formula
 from jobsite.text.html_conversion import convert, is_escaped
 from vacancies.admin.spreadsheets.columns import (
-    FLAGS,
-    TEXTS,
     by_spelling,
     recruiter_text,
     recruiters_with_a_namesake,
     split,
 )
 from vacancies.choices import Keyword
-from vacancies.models import Audience, State, Status
+from vacancies.exchange.columns import FLAGS
+from vacancies.fields import HtmlField
+from vacancies.models import State, Status, Vacancy
 
 NAMED = 12  # allowed values in an error
 _DAYS = ("%Y-%m-%d",)
@@ -48,15 +49,9 @@ class Values:
             raise CellError(_("You cannot change this column."))
         if name in Keyword.values:
             return self._options(name, text)
-        if name in TEXTS:
-            return self._html(text)
         match name:
             case "status":
                 return self._status(text)
-            case "audience":
-                return _choice(text, dict(Audience.choices))
-            case "is_hot" | "is_permanent":
-                return _choice(text or "no", FLAGS, {"1": True, "0": False, "x": True})
             case "brand":
                 return self._row(name, text, str)
             case "head_recruiter":
@@ -64,9 +59,21 @@ class Values:
                 return self._row(name, text, lambda each: recruiter_text(each, namesakes))
             case "last_day":
                 return _datetime(text).date().isoformat() if text else ""
-            case "publish_from":
-                at = _datetime(text) if text else None
-                return [at.date().isoformat(), at.time().isoformat(), ""] if at else ["", "", ""]
+        return self._plain(Vacancy._meta.get_field(name), text)
+
+    def _plain(self, column: Any, text: str) -> Any:
+        """Return the value of a column whose type decides how it is read."""
+        if column.choices:
+            return _choice(text, dict(column.flatchoices))
+        if isinstance(column, HtmlField):
+            return self._html(text)
+        if isinstance(column, models.BooleanField):
+            return _choice(text or "no", FLAGS, {"1": True, "0": False, "x": True})
+        if isinstance(column, models.DateTimeField):
+            at = _datetime(text) if text else None
+            return [at.date().isoformat(), at.time().isoformat(), ""] if at else ["", "", ""]
+        if isinstance(column, models.DateField):
+            return _datetime(text).date().isoformat() if text else ""
         return text
 
     def _status(self, text: str) -> str:

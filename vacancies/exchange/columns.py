@@ -1,0 +1,68 @@
+"""The columns with the same value in API items, imports and spreadsheets, and how each type gets there.
+
+A new column of one of the `TYPES` needs no code in imports, comparisons, spreadsheets and on the page of a
+vacancy. `tests/contract/columns.txt` lists where each column occurs.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import models
+from django.utils.translation import gettext_lazy
+from rest_framework import serializers
+from rest_framework.utils.field_mapping import ClassLookupDict, get_field_kwargs
+
+from jobsite.fields import WebURLField
+from jobsite.spreadsheets.writing import Cell, local
+from vacancies.exchange.fields import ChoiceField, DateTimeField, FlagField, LineField, TextField, UrlField
+from vacancies.fields import plain_fields
+from vacancies.models import Vacancy
+
+FLAGS = {True: gettext_lazy("yes"), False: gettext_lazy("no")}
+# Columns that the API returns under another name or with a rule of its own, or not at all.
+_OTHERS = {
+    "title", "title_internal", "image_url", "audience", "status", "publish_from", "publish_until",
+    "applications_kept_days",
+}  # fmt: skip
+COLUMNS = tuple(field for field in plain_fields(Vacancy) if field.name not in _OTHERS)
+_RULES = ("allow_null", "max_length", "min_value", "max_value", "validators")
+
+
+@dataclass(frozen=True)
+class ColumnType:
+    """`imported` is the field of an imported item, `cell` turns a value other than None into a cell."""
+
+    imported: Callable[..., serializers.Field]
+    cell: Callable[[Any], Cell] = str
+
+
+TYPES: Any = ClassLookupDict(
+    {
+        models.CharField: ColumnType(LineField),
+        models.TextField: ColumnType(TextField),
+        WebURLField: ColumnType(UrlField),
+        models.BooleanField: ColumnType(FlagField, lambda value: str(FLAGS[value])),
+        models.IntegerField: ColumnType(serializers.IntegerField, int),
+        models.DateField: ColumnType(serializers.DateField, lambda value: value),
+        models.DateTimeField: ColumnType(DateTimeField, local),
+    }
+)
+
+
+def imported(column: Any) -> serializers.Field:
+    """Return the field of an imported item for `column`. A missing key changes nothing."""
+    if column.choices:
+        return ChoiceField(column.choices, required=False, allow_blank=column.blank, allow_null=column.null)
+    given = get_field_kwargs(column.name, column)
+    rules = {name: given[name] for name in _RULES if name in given}
+    return TYPES[column].imported(required=False, **rules)
+
+
+def cell(column: Any, value: Any) -> Cell:
+    """Return `value` of `column` as the cell of a spreadsheet."""
+    if value is None:
+        return ""
+    if column.choices:
+        return str(dict(column.flatchoices).get(value, value))
+    return TYPES[column].cell(value)
