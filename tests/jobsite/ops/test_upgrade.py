@@ -11,7 +11,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.migrations.state import ProjectState
 
-from jobsite.apps import OURS
+from jobsite.accounts.roles import OURS
 from jobsite.ops.online_migrations import (
     AddForeignKeyOnline,
     AddIndexOnline,
