@@ -1,7 +1,6 @@
 """Filters of the vacancy lists of v1 (docs/decisions.md #16 to #20)."""
 
 import re
-from typing import Any
 
 import django_filters
 from django.core.exceptions import ValidationError
@@ -84,7 +83,7 @@ class FacetFilterSet(FilterSet):
 
     def without(self, name: str) -> VacancyQuerySet:
         """Return the vacancies under every filter of the query except `name`."""
-        queryset: Any = self.queryset
+        queryset = self.queryset
         for other, value in self.form.cleaned_data.items():
             if other != name:
                 queryset = self.filters[other].filter(queryset, value)

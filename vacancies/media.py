@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser, User
 from django.core.files.storage import default_storage
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.urls import get_resolver
 from django.utils import timezone
 from django.utils.http import content_disposition_header
@@ -104,7 +106,7 @@ def seen_by(request: HttpRequest, name: str, *, at: datetime) -> tuple[VisibleFi
     return None
 
 
-def _is_pending(user: Any, name: str) -> bool:
+def _is_pending(user: User | AnonymousUser, name: str) -> bool:
     """Whether a waiting request for approval, or a template, of the brands of `user` has the file `name`."""
     waiting = Approval.objects.waiting().filter(vacancy__in=Vacancy.objects.workable_by(user).values("pk"))
     templates = VacancyTemplate.objects.usable_by(user)
@@ -125,7 +127,7 @@ def _restricted(request: HttpRequest, published: VacancyQuerySet) -> Iterator[Va
         yield Vacancy.objects.workable_by(request.user)
 
 
-def _is_recruiter(user: Any) -> bool:
+def _is_recruiter(user: User | AnonymousUser) -> bool:
     """Whether `user` may view vacancies in the admin."""
     rights = ("vacancies.view_vacancy", "vacancies.change_vacancy")
     return user.is_active and user.is_staff and any(map(user.has_perm, rights))
@@ -135,7 +137,7 @@ def _is_recruiter(user: Any) -> bool:
 
 
 @require_safe
-def media(request: HttpRequest, name: str) -> Any:
+def media(request: HttpRequest, name: str) -> HttpResponseBase:
     """Serve the file `name` to clients that may see it. With X_ACCEL_PREFIX, nginx sends the content."""
     now = timezone.now()
     found = seen_by(request, name, at=now) if _NAME.fullmatch(name) else None
@@ -166,7 +168,7 @@ def media(request: HttpRequest, name: str) -> Any:
     return response
 
 
-def _not_found(request: HttpRequest) -> Any:
+def _not_found(request: HttpRequest) -> HttpResponseBase:
     handler: Any = get_resolver().resolve_error_handler(404)
     response = handler(request, exception=Http404())
     response["Cache-Control"] = "no-store"  # it may become visible
@@ -234,7 +236,7 @@ def _referenced_by_contents() -> Iterator[str]:
         yield from names_in(rows.values_list(f"{column}__image", f"{column}__attachments"))
 
 
-def names_in(rows: QuerySet[Any, Any]) -> Iterator[str]:
+def names_in(rows: QuerySet) -> Iterator[str]:
     """Yield the names of the files in `rows` of (image, attachments)."""
     for image, attachments in rows.iterator(chunk_size=2000):
         yield image or ""

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db import models, transaction
-from django.db.models import Exists, ExpressionWrapper, OuterRef, Q
+from django.db.models import Exists, ExpressionWrapper, OuterRef, Q, QuerySet
 from django.db.models.expressions import NegatedExpression
 from django.db.models.functions import Length, Lower, Upper
 from django.utils.translation import gettext_lazy as _
@@ -14,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from forms_structure.models import Form
 from jobsite.days import days_after
 from jobsite.text.html import sanitise
+from jobsite.types import StrOrPromise
 from vacancies.fields import FoldedField, HtmlField, html_fields
 from vacancies.models import Brand, State, Vacancy, VacancyOption
 from vacancies.querysets import VacancyQuerySet
@@ -33,8 +33,8 @@ class ContentWarning:
     vacancy, and the `condition` on vacancies at a given time."""
 
     code: str
-    label: Any
-    text: Any
+    label: StrOrPromise
+    text: StrOrPromise
     condition: Callable[[datetime], Q | NegatedExpression]
     is_error: bool = False
 
@@ -96,7 +96,7 @@ CONTENT_WARNINGS = (
 )
 
 
-def _accepting_forms() -> Any:
+def _accepting_forms() -> QuerySet:
     return Form.objects.accepting_applications().values("pk")
 
 

@@ -142,7 +142,7 @@ def test_lock_ends_with_its_connection():
     try:
         assert first.acquire()
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_terminate_backend(%s)", [first._own.connection.info.backend_pid])
+            cursor.execute("SELECT pg_terminate_backend(%s)", [first._connection.connection.info.backend_pid])
         assert not first.is_held()
         until(second.acquire)
         assert not first.acquire()

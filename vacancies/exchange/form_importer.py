@@ -175,7 +175,7 @@ class FormImporter:
         self.report.refuse(row.name, *remarks, id=row.pk)
 
 
-def key(structure: Any, language: str) -> str:
+def key(structure: object, language: str) -> str:
     """Return a key that is equal for forms that look the same to applicants."""
     return digest([language, structure])
 

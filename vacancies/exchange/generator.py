@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import islice
 from random import Random
-from typing import Any
 
 from django.db import reset_queries, transaction
 from django.utils.text import slugify
@@ -162,7 +161,7 @@ def _vacancy(
     publish_from = at - timedelta(seconds=random.randint(1, DAYS * 86400))
     until = at + timedelta(days=random.randint(1, 90)) if random.random() < 0.6 else None
     title = f"{random.choice(LEVELS)}{role} in {town}"
-    texts: dict[str, Any] = {name: random.choice(pool) for name, pool in pools.items()}
+    texts: dict[str, str] = {name: random.choice(pool) for name, pool in pools.items()}
     vacancy = Vacancy(
         title=title,
         title_internal=f"{title} [{random.randint(10000, 99999)}]" if random.random() < 0.5 else "",

@@ -1,11 +1,11 @@
 """Validation and conversion of the items of a source."""
 
 from datetime import timedelta
-from typing import Any
 
 from django.utils import timezone
 
 from jobsite.text.html_conversion import convert, is_escaped, unescaped
+from jobsite.types import JsonObject
 from vacancies.exchange.fields import Remark, faults
 from vacancies.exchange.json_files import InvalidLine, repeated_key
 from vacancies.exchange.reports import VacancyReport
@@ -26,7 +26,7 @@ class ItemReader:
         self.unescape = unescape
         self._unknown_keys: set[str] = set()
 
-    def read(self, row: Row) -> dict[str, Any] | None:
+    def read(self, row: Row) -> JsonObject | None:
         """Return the validated item of `row`. Return None if the row was refused."""
         if isinstance(row.item, InvalidLine):
             self.report.refuse(row.name, Remark("", "json", row.item.reason), is_id_shown=True)
@@ -61,7 +61,7 @@ class ItemReader:
             self.report.note(row, item, change.field, change.code, change.message)
         return item
 
-    def _convert_texts(self, item: dict[str, Any], changes: list[Remark]) -> list[Remark]:
+    def _convert_texts(self, item: JsonObject, changes: list[Remark]) -> list[Remark]:
         """Convert the HTML texts of `item` and add what was altered to `changes`. Return the errors."""
         errors = []
         places = [(item, name, name) for name in TEXTS]
@@ -82,7 +82,7 @@ class ItemReader:
         return errors
 
 
-def _in_the_future(row: Row, item: dict[str, Any]) -> list[Remark]:
+def _in_the_future(row: Row, item: JsonObject) -> list[Remark]:
     if "created_at" not in item or item["created_at"] <= timezone.now() + CLOCK_SKEW:
         return []
     zone = row.zone or timezone.get_current_timezone()

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jobsite.types import JsonObject
+
 GZIP = b"\x1f\x8b"
 
 
@@ -14,13 +16,13 @@ class SourceError(Exception):
     """A source that cannot be read. The message states the reason."""
 
 
-class RepeatedKeys(dict[str, Any]):
+class RepeatedKeys(JsonObject):
     """A JSON object in which `key` occurs more than once, so that its value is ambiguous."""
 
     key: str
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, object]]) -> JsonObject:
     content = dict(pairs)
     if len(content) == len(pairs):
         return content
@@ -30,7 +32,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return repeated
 
 
-def repeated_key(value: Any) -> Any:
+def repeated_key(value: object) -> str | None:
     """Return a key that occurs more than once in any object in `value`, or None."""
     rest = [value]
     while rest:
@@ -74,13 +76,13 @@ def read_json(path: Path) -> Any:
         return lines
 
 
-def _lines(content: bytes) -> list[Any]:
+def _lines(content: bytes) -> list[object]:
     """Parse each line of NDJSON."""
     try:
         text = content.decode(json.detect_encoding(content))
     except ValueError:
         return []
-    values: list[Any] = []
+    values: list[object] = []
     for line in filter(str.strip, text.split("\n")):
         try:
             values.append(parse_json(line))

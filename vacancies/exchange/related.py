@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from jobsite.types import JsonObject
 from vacancies.choices import Keyword
 from vacancies.exchange.reports import VacancyReport
 from vacancies.models import Brand, Filter, FilterOption, Recruiter
@@ -20,7 +21,7 @@ class RelatedRows:
 
     def clear(self) -> None:
         """Drop cached rows: they may have been rolled back with a refused item."""
-        self._rows: dict[tuple[Any, ...], Any] = {}
+        self._rows: dict[tuple[object, ...], Any] = {}
         self.clear_options()
 
     def clear_options(self) -> None:
@@ -36,8 +37,8 @@ class RelatedRows:
             options[label] = self._filters[keyword].add_option(label, beside=options.values())
         return options[label]
 
-    def brand(self, data: dict[str, Any], note: Note) -> Brand:
-        values: dict[str, Any] = {name: data[name] for name in ("description", "url") if name in data}
+    def brand(self, data: JsonObject, note: Note) -> Brand:
+        values: JsonObject = {name: data[name] for name in ("description", "url") if name in data}
         if "icons" in data:
             icons = data["icons"] or {"small": "", "large": ""}
             values |= {f"icon_{size}_url": icons[size] for size in ("small", "large") if size in icons}
@@ -48,10 +49,10 @@ class RelatedRows:
             lambda: note("brand_differs", f"brand {data['name']!r} differs from that of earlier items"),
         )
 
-    def recruiter(self, data: dict[str, Any], note: Note) -> Recruiter:
+    def recruiter(self, data: JsonObject, note: Note) -> Recruiter:
         lookup = {"pk": data["id"]} if data.get("id") else {"name": data["name"]}
 
-        def wanted(recruiter: Recruiter) -> dict[str, Any]:
+        def wanted(recruiter: Recruiter) -> JsonObject:
             values = {"name": data["name"]}
             values |= {
                 name: data[key]
@@ -76,9 +77,9 @@ class RelatedRows:
 
     def _updated(
         self,
-        key: tuple[Any, ...],
+        key: tuple[object, ...],
         find: Callable[[], Any],
-        wanted: Callable[[Any], dict[str, Any]],
+        wanted: Callable[[Any], JsonObject],
         on_difference: Callable[[], None],
     ) -> Any:
         """Return the row that `find` gives, saved with its `wanted` values. If an earlier item

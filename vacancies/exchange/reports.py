@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 from jobsite.ops.commands import uninterrupted
+from jobsite.types import JsonObject
 from vacancies.exchange.fields import Remark
 from vacancies.exchange.sources import Row
 
@@ -19,7 +19,7 @@ class Entry:
 
     kind: str
     row: str
-    id: Any
+    id: object
     remarks: tuple[Remark, ...]
     is_id_shown: bool = False
 
@@ -30,7 +30,7 @@ class Entry:
             texts[REMARKS_SHOWN:] = [f"and {more} more"]
         return f"{name}: {'; '.join(texts)}" if name else "; ".join(texts)
 
-    def records(self) -> Iterator[dict[str, Any]]:
+    def records(self) -> Iterator[JsonObject]:
         for remark in self.remarks:
             yield {
                 "kind": self.kind,
@@ -49,7 +49,7 @@ class Report:
 
     refused: int = 0
     entries: list[Entry] = field(default_factory=list)
-    sink: Callable[[dict[str, Any]], None] | None = None
+    sink: Callable[[JsonObject], None] | None = None
     _flushed: int = 0
 
     @property
@@ -65,10 +65,12 @@ class Report:
         """The number of rows that were read."""
         raise NotImplementedError
 
-    def add(self, kind: str, row: str, *remarks: Remark, id: Any = None, is_id_shown: bool = False) -> None:
+    def add(
+        self, kind: str, row: str, *remarks: Remark, id: object = None, is_id_shown: bool = False
+    ) -> None:
         self.entries.append(Entry(kind, row, id, remarks, is_id_shown))
 
-    def refuse(self, row: str, *remarks: Remark, id: Any = None, is_id_shown: bool = False) -> None:
+    def refuse(self, row: str, *remarks: Remark, id: object = None, is_id_shown: bool = False) -> None:
         """Record a row that was not imported."""
         self.refused += 1
         self.add("failed", row, *remarks, id=id, is_id_shown=is_id_shown)
@@ -100,7 +102,7 @@ class Report:
                     self.sink(record)
         self._flushed = len(self.entries)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         """Return the report for `--format json`."""
         counts = {name: value for name, value in vars(self).items() if isinstance(value, int)}
         del counts["_flushed"]
@@ -133,9 +135,9 @@ class VacancyReport(Report):
     def has_changed(self) -> bool:
         return bool(self.created or self.updated or self.moved or self.related)
 
-    def note(self, row: Row, item: dict[str, Any], field: str, code: str, text: str) -> None:
+    def note(self, row: Row, item: JsonObject, field: str, code: str, text: str) -> None:
         """Record that the `item` of `row` was imported with a change."""
         self.add("note", row.name, Remark(field, code, text), id=item["id"], is_id_shown=True)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         return super().data() | {"drafts": self.drafts}

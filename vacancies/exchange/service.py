@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from typing import Any
 from urllib.parse import urlencode
 
 import urllib3
 
 from jobsite.http_client import Network, OriginClient, RequestRefusedError, reason
+from jobsite.types import JsonObject
 from vacancies.exchange.fields import shown
 from vacancies.exchange.json_files import RepeatedKeys, SourceError, parse_json
 from vacancies.exchange.sources import FormRow, Row, time_zone
@@ -82,7 +82,7 @@ class Service:
             else:
                 self.problems.append(f"{path}: returned {status}.")
 
-    def _internal_items(self, order: list[int]) -> Iterator[tuple[int, Any]]:
+    def _internal_items(self, order: list[int]) -> Iterator[tuple[int, object]]:
         for path in INTERNAL_LISTS:
             status, _ = self._get(path, {"page[size]": 1})
             if status in (401, 403):
@@ -94,7 +94,7 @@ class Service:
                 yield from self._walk(path, order)
                 return
 
-    def _walk(self, path: str, order: list[int]) -> Iterator[tuple[int, Any]]:
+    def _walk(self, path: str, order: list[int]) -> Iterator[tuple[int, object]]:
         """Yield (position, item) of every item of a list once. A list that changes while it is read is read
         again, up to MAX_WALKS times, for items that were missed. `order` receives the ids in order."""
         seen: set[int] = set()
@@ -122,7 +122,7 @@ class Service:
                 return
         self.problems.append(f"{path}: changed while it was read; run the import again later.")
 
-    def _page(self, path: str, page: int) -> tuple[list[Any], int, int]:
+    def _page(self, path: str, page: int) -> tuple[list[object], int, int]:
         """Return (items, total, last page) of one page of a list."""
         status, content = self._get(path, {"page[size]": PAGE_SIZE, "page[number]": page})
         try:
@@ -137,7 +137,7 @@ class Service:
             )
         raise SourceError(f"{self.base_url}{path}: page {page} is not a list page (status {status}).")
 
-    def _get(self, path: str, query: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+    def _get(self, path: str, query: JsonObject | None = None) -> tuple[int, JsonObject]:
         target = f"{path}?{urlencode(query)}" if query else path
         url = f"{self.base_url}{target}"
         try:
@@ -179,7 +179,7 @@ class Service:
         self._stated_zone = name
 
 
-def _id(item: Any) -> int | None:
+def _id(item: object) -> int | None:
     """Return the id of `item` if it is an integer."""
     pk = item.get("id") if isinstance(item, dict) else None
     return pk if isinstance(pk, int) else None

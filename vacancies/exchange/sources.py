@@ -29,8 +29,8 @@ class FormRow:
     """The form of the vacancy `pk`: `data` is an array of sections."""
 
     name: str
-    pk: Any
-    data: Any
+    pk: object
+    data: object
 
 
 def read_file(path: Path, *, internal: bool, zone: tzinfo | None = None) -> list[Row]:

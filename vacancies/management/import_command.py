@@ -5,6 +5,7 @@ import ipaddress
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from datetime import tzinfo
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -89,11 +90,11 @@ class ImportCommand(BaseCommand):
                     left -= report.total - total_before
             report.flush()
 
-    def rows(self, source: Service | Path, options: dict[str, Any]) -> Iterator[Any]:
+    def rows(self, source: Service | Path, options: dict[str, Any]) -> Iterator[object]:
         """Yield the rows of `source`. Raise SourceError if it cannot be read."""
         raise NotImplementedError
 
-    def import_rows(self, rows: Iterator[Any], source: Service | Path) -> None:
+    def import_rows(self, rows: Iterator[object], source: Service | Path) -> None:
         """Import `rows` of `source`."""
         raise NotImplementedError
 
@@ -115,7 +116,7 @@ class ImportCommand(BaseCommand):
         allowed = tuple(options["allow_address"])
         return Service(url, token=options["token"], named_zone=self.zone, allowed=allowed)
 
-    def _zone(self, name: str | None) -> Any:
+    def _zone(self, name: str | None) -> tzinfo | None:
         zone = time_zone(name) if name else None
         if name and zone is None:
             raise UsageError(
@@ -124,7 +125,7 @@ class ImportCommand(BaseCommand):
         return zone
 
     @contextmanager
-    def _sink(self, path: Path | None, sources: list[Any], report: Report) -> Iterator[None]:
+    def _sink(self, path: Path | None, sources: list[Service | Path], report: Report) -> Iterator[None]:
         """Open the file of --report before the import starts, and write the records of `report` to it."""
         if path is None:
             yield

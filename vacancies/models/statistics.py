@@ -1,7 +1,8 @@
 """Statistics for the start page and the reports. `manage.py update_statistics` records them."""
 
-from typing import Any, Self
+from typing import Self
 
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import models
 
 from vacancies.models.catalogue import Brand, FilterOption
@@ -9,7 +10,7 @@ from vacancies.querysets import own_brand
 
 
 class StatisticsQuerySet(models.QuerySet):
-    def visible_to(self, user: Any) -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         """The statistics of the brands that `user` works for."""
         return self.filter(own_brand(user))
 

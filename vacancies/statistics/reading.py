@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Max, Sum
 
-from vacancies.models import DailyVacancies, StatisticsQuerySet
+from vacancies.models import DailyStatisticsBase, DailyVacancies, StatisticsQuerySet
 from vacancies.statistics.recording import DAY, LIMITS
 
 SUMS = ("went_live", "closed", "days_live", *(f"closed_in_{limit}" for limit in LIMITS))
@@ -31,7 +31,7 @@ class Days:
         return cls(last - (count - 1) * DAY, last)
 
 
-def last_recorded(model: Any = DailyVacancies) -> date | None:
+def last_recorded(model: type[DailyStatisticsBase] = DailyVacancies) -> date | None:
     """Return the last recorded day."""
     return model.objects.filter(option=None).aggregate(day=Max("day"))["day"]
 

@@ -22,6 +22,7 @@ from django.db.models import (
     Min,
     OuterRef,
     Q,
+    QuerySet,
     Subquery,
     Sum,
     When,
@@ -30,7 +31,7 @@ from django.db.models.functions import Coalesce, TruncDate
 from django.utils import timezone
 
 from jobsite.db.locks import lock_transaction
-from vacancies.models import Change, DailyVacancies, Status, Vacancy, Version
+from vacancies.models import Change, DailyStatisticsBase, DailyVacancies, Status, Vacancy, Version
 from vacancies.operations import end_of_day
 from vacancies.querysets import VacancyQuerySet
 
@@ -79,7 +80,7 @@ def record_days(*, at: datetime) -> int:
     return (last - first).days + 1
 
 
-def create(model: Any, rows: Iterator[Any]) -> None:
+def create(model: type[DailyStatisticsBase], rows: Iterator[DailyStatisticsBase]) -> None:
     """Insert `rows`, which may be too many for the memory."""
     while batch := list(islice(rows, BATCH)):
         model.objects.bulk_create(batch)
@@ -127,7 +128,7 @@ def _rows(first: date, last: date) -> Iterator[DailyVacancies]:
         day -= DAY
 
 
-def _columns(live: int, went_live: int, ended: dict[str, Any]) -> dict[str, Any]:
+def _columns(live: int, went_live: int, ended: dict[str, Any]) -> dict[str, object]:
     days = {f"closed_in_{limit}": ended.get(f"in_{limit}", 0) for limit in LIMITS}
     spent = ended.get("spent", timedelta(0)) / DAY
     return {
@@ -139,7 +140,7 @@ def _columns(live: int, went_live: int, ended: dict[str, Any]) -> dict[str, Any]
     }
 
 
-def _closings(start: datetime, end: datetime, is_split: bool) -> Any:
+def _closings(start: datetime, end: datetime, is_split: bool) -> QuerySet:
     """Return what closed from `start` until `end`, by day and group."""
     candidates = Q(status=Status.PUBLISHED, publish_until__gte=start) | ~Q(status=Status.PUBLISHED)
     rows = with_end().filter(candidates, ended_at__gte=start, ended_at__lt=end)
@@ -154,7 +155,7 @@ def _closings(start: datetime, end: datetime, is_split: bool) -> Any:
     return _grouped(rows, is_split, "day").annotate(number=Count("pk"), spent=Sum("spent_each"), **limits)
 
 
-def _grouped(rows: VacancyQuerySet, is_split: bool, *names: str) -> Any:
+def _grouped(rows: VacancyQuerySet, is_split: bool, *names: str) -> QuerySet:
     """Group `rows` by brand, and by option if `is_split`."""
     if not is_split:
         return rows.values("brand_id", *names)

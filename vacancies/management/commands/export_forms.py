@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("vacancy", nargs="*", type=int, help="id of a vacancy")
         parser.add_argument("--output", type=Path, help="the file to write (default: standard output)")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         vacancies = Vacancy.objects.with_form().only("pk").order_by("pk")
         if wanted := options["vacancy"]:
             vacancies = vacancies.filter(pk__in=wanted)

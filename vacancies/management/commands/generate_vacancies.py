@@ -16,7 +16,7 @@ class Command(BaseCommand):
         parser.add_argument("count", type=int, metavar="N")
         parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same content")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         count = options["count"]
         if not 1 <= count <= 10_000_000:
             raise UsageError(f"N must be from 1 to 10000000; received {count}.")

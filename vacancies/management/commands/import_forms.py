@@ -38,7 +38,7 @@ class Command(ImportCommand):
         )
         super().add_arguments(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         self.importer = FormImporter(
             language=options["language"] or "",
             consent_name=options["consent"],

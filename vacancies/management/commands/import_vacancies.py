@@ -29,7 +29,7 @@ class Command(ImportCommand):
         )
         super().add_arguments(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         if options["internal"] and any("://" in source for source in options["source"]):
             raise UsageError(
                 "--internal applies to files only: a service states which vacancies are internal."

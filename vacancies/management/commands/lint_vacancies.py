@@ -39,7 +39,7 @@ class Command(BaseCommand):
             help=f"list at most N findings of each rule (default: {SHOWN}; all with --format json)",
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         rules = options["rule"] or quality.RULES
         if unknown := [rule for rule in rules if rule not in quality.RULES]:
             raise UsageError(f"Unknown rule {unknown[0]!r}; the rules are {', '.join(quality.RULES)}.")
