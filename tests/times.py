@@ -33,10 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     reports = [
-        report
-        for found in terminalreporter.stats.values()
-        for report in found
-        if isinstance(report, pytest.TestReport)
+        report for found in terminalreporter.stats.values() for report in found if hasattr(report, "duration")
     ]
     groups: Counter[str] = Counter()
     for report in reports:
