@@ -2,6 +2,7 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.conf import settings
+from django.contrib.admin import apps as admin
 from django.db import models
 from django.db.models.signals import class_prepared, post_migrate, pre_migrate
 from django.dispatch import receiver
@@ -9,6 +10,13 @@ from django.utils import translation
 from django.utils.translation import gettext_lazy
 
 OURS = ("forms_structure", "vacancies", "applications")
+
+
+class AdminConfig(admin.AdminConfig):
+    """Django's admin with our site, which `admin.site` then is."""
+
+    default = False  # of this module, JobsiteConfig is
+    default_site = "jobsite.admin_site.AdminSite"
 
 
 class JobsiteConfig(AppConfig):

@@ -51,6 +51,20 @@ class NamedRow(forms.ModelForm):
 class InlineFormSet(InlineAdminFormSet):
     """An inline whose button reads "Add attachment" instead of "Add another Attachment"."""
 
+    def __init__(self, inline: InlineAdminFormSet) -> None:
+        super().__init__(
+            inline.opts,
+            inline.formset,
+            inline.fieldsets,
+            inline.prepopulated_fields,
+            inline.readonly_fields,
+            inline.model_admin,
+            inline.has_add_permission,
+            inline.has_change_permission,
+            inline.has_delete_permission,
+            inline.has_view_permission,
+        )
+
     def inline_formset_data(self) -> str:
         data = json.loads(super().inline_formset_data())
         data["options"]["addText"] = capfirst(_("Add %(name)s") % {"name": self.opts.verbose_name})
@@ -142,10 +156,7 @@ class JobsiteAdmin(CheckedIds, ZonedDateTimesAdmin, ModelAdmin):
         return super().get_search_results(request, queryset, search_term.replace("\0", ""))
 
     def get_inline_formsets(self, *args: Any, **kwargs: Any) -> Any:
-        formsets = super().get_inline_formsets(*args, **kwargs)
-        for formset in formsets:
-            formset.__class__ = InlineFormSet
-        return formsets
+        return [InlineFormSet(each) for each in super().get_inline_formsets(*args, **kwargs)]
 
     def get_changelist_form(self, request: HttpRequest, **kwargs: Any) -> Any:
         return super().get_changelist_form(request, **{"form": NamedRow} | kwargs)
