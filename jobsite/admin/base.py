@@ -15,25 +15,9 @@ from django.urls import URLPattern, path
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from unfold.admin import ModelAdmin, TabularInline
-from unfold.templatetags import unfold_list
 
 from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
 from jobsite.unique_names import retry_on_conflict
-
-
-def headings_once(result_headers: Any) -> Any:
-    """Return unfold's `result_headers`, with the result kept. Unfold calls it again for every row of a list,
-    which takes a quarter of the time of a page (decisions.md #166)."""
-
-    def kept(changelist: Any) -> list[dict[str, Any]]:
-        if not hasattr(changelist, "headings"):
-            changelist.headings = list(result_headers(changelist))
-        return changelist.headings
-
-    return kept
-
-
-unfold_list.result_headers = headings_once(unfold_list.result_headers)
 
 
 class NamedRow(forms.ModelForm):
