@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
+from django.contrib.admin.views.autocomplete import AutocompleteJsonView
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver, path, reverse_lazy
 from django.utils.decorators import method_decorator
@@ -22,6 +23,11 @@ if "allauth" in settings.INSTALLED_APPS:  # the account pages ask for the second
     SIGN_IN = [secure_admin_login, redirects_login, limited]
 
 
+class AutocompleteView(AutocompleteJsonView):
+    def serialize_result(self, obj: Any, to_field_name: str) -> dict[str, str]:
+        return super().serialize_result(obj, to_field_name) | {"text": self.model_admin.choice_label(obj)}
+
+
 class AdminSite(UnfoldAdminSite):
     @method_decorator(SIGN_IN)
     def login(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
@@ -35,6 +41,9 @@ class AdminSite(UnfoldAdminSite):
             extra_context=self.each_context(request) | (extra_context or {}),
         )
         return view(request)
+
+    def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
+        return AutocompleteView.as_view(admin_site=self)(request)
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
         """Put our views before those of unfold and Django with the same paths."""

@@ -136,6 +136,10 @@ class JobsiteAdmin(CheckedIds, ZonedDateTimesAdmin, ModelAdmin):
         filters = {getattr(f, "parameter_name", f) for f in self.list_filter}
         return name in filters and rest in ("", "exact", "isnull", "id__exact")
 
+    def choice_label(self, row: Any) -> str:
+        """Return the text of `row` in a field or filter that searches for rows."""
+        return str(row)
+
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
         return super().get_search_results(request, queryset, search_term.replace("\0", ""))
 
