@@ -5,7 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.admin.views.autocomplete import AutocompleteJsonView
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import URLPattern, URLResolver, path, reverse_lazy
 from django.utils.decorators import method_decorator
 from unfold.forms import AdminOwnPasswordChangeForm
@@ -25,7 +25,8 @@ if "allauth" in settings.INSTALLED_APPS:  # the account pages ask for the second
 
 class AutocompleteView(AutocompleteJsonView):
     def serialize_result(self, obj: Any, to_field_name: str) -> dict[str, str]:
-        return super().serialize_result(obj, to_field_name) | {"text": self.model_admin.choice_label(obj)}
+        page: Any = self.model_admin
+        return super().serialize_result(obj, to_field_name) | {"text": page.choice_label(obj)}
 
 
 class AdminSite(UnfoldAdminSite):
@@ -34,7 +35,7 @@ class AdminSite(UnfoldAdminSite):
         return super().login(request, extra_context)
 
     @method_decorator(limited)
-    def password_change(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+    def password_change(self, request: HttpRequest, extra_context: Any = None) -> HttpResponseBase:
         view = PasswordView.as_view(
             form_class=AdminOwnPasswordChangeForm,
             success_url=reverse_lazy("admin:password_change_done"),
@@ -42,7 +43,7 @@ class AdminSite(UnfoldAdminSite):
         )
         return view(request)
 
-    def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
+    def autocomplete_view(self, request: HttpRequest) -> HttpResponseBase:
         return AutocompleteView.as_view(admin_site=self)(request)
 
     def get_urls(self) -> list[URLPattern | URLResolver]:

@@ -19,6 +19,8 @@ from unfold.admin import ModelAdmin, TabularInline
 from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
 from jobsite.unique_names import retry_on_conflict
 
+WORDS_MAX = 50  # of a search; SQLite refuses a condition with a thousand
+
 
 class NamedRow(forms.ModelForm):
     """A table row whose inputs have labels: screen readers do not read the column heading as the label."""
@@ -141,7 +143,8 @@ class JobsiteAdmin(CheckedIds, ZonedDateTimesAdmin, ModelAdmin):
         return str(row)
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
-        return super().get_search_results(request, queryset, search_term.replace("\0", ""))
+        words = search_term.replace("\0", "").split()[:WORDS_MAX]
+        return super().get_search_results(request, queryset, " ".join(words))
 
     def get_inline_formsets(self, *args: Any, **kwargs: Any) -> Any:
         return [InlineFormSet(each) for each in super().get_inline_formsets(*args, **kwargs)]

@@ -87,7 +87,7 @@ class RedisClient(django_redis.RedisCacheClient):
         if timeout == 0:
             return super().add(key, value, timeout)
         client = self.get_client(key, write=True)
-        is_stored = client.set(key, self._serializer.dumps(value), ex=timeout, nx=True)
+        is_stored = client.set(key, JsonSerializer().dumps(value), ex=timeout, nx=True)
         if is_stored is False:  # None: there is a value
             raise InvalidResponse("The reply is to something else.")
         return bool(is_stored)
@@ -129,8 +129,9 @@ class RedisCache(BaseCache):
             **params.get("OPTIONS", {}),
             "serializer": JsonSerializer,
         }
-        self.shared = django_redis.RedisCache(server, {**params, "OPTIONS": options})
-        self.shared._class = RedisClient
+        shared: Any = django_redis.RedisCache(server, {**params, "OPTIONS": options})
+        shared._class = RedisClient
+        self.shared = shared
         # Django makes one RedisCache for each thread.
         self.server = _servers.setdefault(str(server), _Server())
         self.fallback = LocMemCache(f"fallback {server}", {**params, "OPTIONS": {"MAX_ENTRIES": 10_000}})

@@ -107,7 +107,7 @@ def test_options_are_found_among_ten_thousand(anna: Client, django_assert_num_qu
 def test_search_of_rows_needs_permission(anna: Client, colleague: Client) -> None:
     make_recruiter("Jan")
     assert anna.get(f"{RECRUITERS}&term=ja").json()["results"][0]["text"] == "Jan"
-    for term in ("", "zzz", "\0", "%", "a " * 500, "'"):
+    for term in ("", "zzz", "\0", "%", "a " * 4_000, "'"):
         assert anna.get(f"{OPTIONS}&{urlencode({'term': term})}").status_code == 200, term
     name = 'name="recruiter"'
     assertContains(anna.get(LIST), name)
