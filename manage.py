@@ -9,37 +9,25 @@ import warnings
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobsite.settings")
     # Django may only be imported when it is known which settings to use
-    from django.core.management import execute_from_command_line
-
-    if sys.argv[1:2] == ["doctor"]:  # it also reports settings that cannot be read
-        report_unreadable_settings()
-    execute_from_command_line(sys.argv)
-
-
-def report_unreadable_settings() -> None:
-    """Run doctor without Django's set-up if the settings cannot be read, and exit."""
-    # needs DJANGO_SETTINGS_MODULE
     from django.conf import settings
-    from django.core.management.base import CommandError
+    from django.core.exceptions import ImproperlyConfigured
+    from django.core.management import execute_from_command_line
 
     try:
         with warnings.catch_warnings(action="ignore"):  # they may contain a URL with its password
             settings.INSTALLED_APPS  # noqa: B018 - reads the settings
-    except Exception as error:
-        unreadable = error
-    else:
-        return
-    settings.configure(LOGGING_CONFIG=None)
-    # need configured settings
-    from jobsite.management.commands.doctor import Command
-    from jobsite.ops.doctor import describe_unreadable
-
-    command = Command()
-    command.json = sys.argv[-1].endswith("json")
-    try:
-        command.report([describe_unreadable(unreadable)])
-    except CommandError as error:
+    except ImproperlyConfigured as error:
         sys.exit(str(error))
+    except (KeyError, ValueError) as error:
+        sys.exit(describe_unreadable(error))
+    execute_from_command_line(sys.argv)
+
+
+def describe_unreadable(error: Exception) -> str:
+    """Name the environment variable whose value the error quotes."""
+    names = [name for name, value in os.environ.items() if value and f"'{value}'" in str(error)]
+    hint = ", ".join(names) or "the variable that was changed last"
+    return f"The settings cannot be read: {type(error).__name__}: {error}. Check {hint}."
 
 
 if __name__ == "__main__":

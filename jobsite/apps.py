@@ -1,6 +1,14 @@
 from django.apps import AppConfig
 from django.conf import settings
+from django.contrib.admin import apps as admin
 from django.db.models.signals import post_migrate, pre_migrate
+
+
+class AdminConfig(admin.AdminConfig):
+    """Django's admin with our site, which `admin.site` then is."""
+
+    default = False  # of this module, JobsiteConfig is
+    default_site = "jobsite.admin_site.AdminSite"
 
 
 class JobsiteConfig(AppConfig):
@@ -10,7 +18,7 @@ class JobsiteConfig(AppConfig):
         # models are not loaded when this module is imported
         from jobsite.accounts import sessions  # noqa: F401 - importing registers the receiver
         from jobsite.demo import checks as demo_checks  # noqa: F401 - importing registers the checks
-        from jobsite.ops import checks  # noqa: F401 - importing registers the checks
+        from jobsite.ops import checks, server_checks  # noqa: F401 - importing registers the checks
         from jobsite.serving import revision, triggers
 
         if "allauth" in settings.INSTALLED_APPS:

@@ -1,23 +1,21 @@
 """Files below PRIVATE_ROOT. Only this account can read them, and no URL leads to them.
 
-A file is written under a temporary name before the transaction that stores its name, and gets its final name
-after the commit. The temporary name follows from the final one, so that whoever opens the file can complete a
-rename that a crash prevented.
+A file is written before the transaction that stores its name, so that no row is without its file. clean_media
+deletes files without a row, but waits a day for their transaction.
 """
 
 import os
 import re
 import secrets
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.db import models
 
-PART = ".part"  # suffix of incomplete files
 _NAME = re.compile(r"[0-9a-f]{32}")
+_EARLIER = re.compile(r"\.([0-9a-f]{32})\.part")  # files of earlier checkouts before the commit
 
 
 class PrivateNameField(models.CharField):
@@ -44,18 +42,13 @@ def final_path(name: str) -> Path:
     return Path(settings.PRIVATE_ROOT, name)
 
 
-def temporary_path(name: str) -> Path:
-    final = final_path(name)
-    return final.with_name(f".{final.name}{PART}")
-
-
 def write(name: str, chunks: Iterable[bytes]) -> None:
-    """Write the file `name` to the disk, under its temporary name. Raise OSError; then there is no file."""
+    """Write the file `name` to the disk. Raise OSError; then there is no file."""
     folder = Path(settings.PRIVATE_ROOT)
     if not folder.exists():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         sync_folder(folder.parent)
-    path = temporary_path(name)
+    path = final_path(name)
     try:
         with create_private(path) as file:
             for chunk in chunks:
@@ -68,42 +61,25 @@ def write(name: str, chunks: Iterable[bytes]) -> None:
         raise
 
 
-def complete(name: str) -> bool:
-    """Give the file its final name. Return whether it still had the temporary one.
-
-    The rename is not synced: a crash that loses it leaves the temporary name, which is completed later.
-    """
-    try:
-        temporary_path(name).rename(final_path(name))
-    except FileNotFoundError:
-        return False
-    return True
-
-
 def open_file(name: str) -> BinaryIO:
-    """Open the file `name` for reading, after completing its rename. Raise FileNotFoundError."""
-    with suppress(FileNotFoundError):
-        return open(final_path(name), "rb")
-    complete(name)  # by us, or meanwhile by another process
+    """Open the file `name` for reading. Raise FileNotFoundError."""
     return open(final_path(name), "rb")
 
 
 def delete(names: Iterable[str]) -> None:
     """Delete the files. Those that do not exist are ignored."""
     for name in names:
-        temporary_path(name).unlink(missing_ok=True)
         final_path(name).unlink(missing_ok=True)
 
 
-def stored() -> Iterator[tuple[str, Path, bool]]:
-    """Yield the name and the path of each file, and whether the path is the temporary one. Files with other
-    names, which are not ours, are left out."""
+def stored() -> Iterator[tuple[str, Path]]:
+    """Yield the name and the path of each file. Files with other names, which are not ours, are left out."""
     folder = Path(settings.PRIVATE_ROOT)
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        is_temporary = path.name.startswith(".") and path.name.endswith(PART)
-        name = path.name[1 : -len(PART)] if is_temporary else path.name
+        earlier = _EARLIER.fullmatch(path.name)
+        name = earlier[1] if earlier else path.name
         if is_name(name):
-            yield name, path, is_temporary
+            yield name, path
 
 
 def create_private(path: Path) -> BinaryIO:

@@ -5,7 +5,6 @@ With SECRET_KEY it is a production process: DEBUG is off unless it is set.
 """
 
 import os
-import sys
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,24 +33,24 @@ ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[])
 # it instead of the Host header.
 PUBLIC_BASE_URL = env.str("PUBLIC_BASE_URL", "").rstrip("/")
 
-UNSAFE = unsafe_settings(
+_UNSAFE = unsafe_settings(
     secret_key=SECRET_KEY,
     debug=DEBUG,
     allowed_hosts=ALLOWED_HOSTS,
     public_base_url=PUBLIC_BASE_URL,
     bind=env.str("BIND", "localhost:8000"),
 )
-if UNSAFE and sys.argv[1:2] != ["doctor"]:  # the doctor command reports them
-    raise ImproperlyConfigured("\n- ".join(["Not started: the configuration is unsafe.", *UNSAFE]))
+if _UNSAFE:
+    raise ImproperlyConfigured("\n- ".join(["Not started: the configuration is unsafe.", *_UNSAFE]))
 SECRET_KEY = SECRET_KEY or "django-insecure-development-only-key-for-loopback"  # only for loopback
 
 ROOT_URLCONF = "jobsite.urls"
 WSGI_APPLICATION = "jobsite.wsgi.application"
 
 INSTALLED_APPS = [
-    "unfold",
+    "unfold.apps.BasicAppConfig",
     "unfold.contrib.filters",
-    "django.contrib.admin",
+    "jobsite.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -1,6 +1,5 @@
 """All URLs of the job site."""
 
-from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
@@ -11,9 +10,6 @@ from applications.api import v1 as applications_v1
 from applications.api.auth import TokenViewSet
 from applications.api.submissions import SubmissionViewSet
 from applications.apply import apply, thanks
-from jobsite.accounts.lockout import limited
-from jobsite.accounts.pages import password_in_admin
-from jobsite.admin.users import view_on_site
 from jobsite.api.docs import DocsView, openapi_json
 from vacancies.api import v0_1 as vacancies_v0_1
 from vacancies.api import v1 as vacancies_v1
@@ -30,15 +26,6 @@ token = TokenViewSet.as_view({"post": "create", "delete": "destroy"})
 
 v0_1 = SimpleRouter(trailing_slash=False)
 v0_1.register("vacancies", vacancies_v0_1.VacancyViewSet, basename="vacancy")
-
-admin.site.login = limited(admin.site.login)  # type: ignore[method-assign]  # before admin.site.urls is read
-admin.site.password_change = limited(password_in_admin)  # type: ignore[method-assign]
-if "allauth" in settings.INSTALLED_APPS:  # the account pages ask for the second factor
-    from allauth.account.decorators import secure_admin_login
-
-    from jobsite.accounts.sign_in import redirects_login
-
-    admin.site.login = secure_admin_login(redirects_login(admin.site.login))  # type: ignore[method-assign]
 
 handler500 = "jobsite.api.problems.server_error"
 urlpatterns = [
@@ -58,7 +45,6 @@ urlpatterns = [
         "admin/texts.js", JavaScriptCatalog.as_view(packages=["forms_structure", "vacancies"]), name="texts"
     ),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),
-    path("admin/r/<path:content_type_id>/<path:object_id>/", admin.site.admin_view(view_on_site)),
     path("admin/", admin.site.urls),
     path("media/<path:name>", media, name="media"),
 ]

@@ -5,7 +5,6 @@ from applications.admin import (  # noqa: F401 - importing registers
     application,
     mail_template,
     message,
-    search,
     stage,
     step,
     user,

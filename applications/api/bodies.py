@@ -1,7 +1,7 @@
 """The body of a submission: JSON, or multipart/form-data (RFC 7578) with files.
 
 Django's parsers accept bodies that are cut off, rename files and skip parts. A submission has to be complete,
-so it is parsed here, strictly.
+so another parser is used, in its strict mode.
 """
 
 import json
@@ -9,13 +9,14 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from io import BytesIO
+from itertools import chain
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any
+from typing import Any
 
 from django.core.files import File
 from django.http import HttpRequest
 from django.utils.http import parse_header_parameters
+from multipart import MultipartError, MultipartSegment, PushMultipartParser
 
 from forms_structure.structure import NO_TEXT
 
@@ -26,7 +27,7 @@ DOCUMENT = "application"  # the name of the part with the JSON document
 DEPTH_MAX = 20  # of the JSON document
 MEMBERS_MAX = 500_000  # brackets and commas: a body of 25 MB of them would need a GB of memory
 PARTS_MAX = 1_001  # a form has at most 1,000 fields
-HEADER_BYTES_MAX = 64 * 1024  # of a part; a file name of 4 kB is percent-encoded
+HEADER_BYTES_MAX = 64 * 1024  # of a line of the header of a part; a file name of 4 kB is percent-encoded
 _CHUNK = 64 * 1024
 _IN_MEMORY = 1024 * 1024  # bytes of a part; a larger one is a temporary file
 
@@ -66,7 +67,7 @@ def reading(request: HttpRequest) -> Iterator[tuple[dict[str, Any], dict[str, Fi
     if not _BOUNDARY.fullmatch(boundary):
         raise BodyError("The boundary of the multipart/form-data is missing or invalid.")
     with ExitStack() as opened:
-        parts = dict(_parts(body, boundary.encode(), opened))
+        parts = _parts(body, boundary.encode(), opened)
         if DOCUMENT not in parts:
             raise BodyError(f"The part {DOCUMENT!r} with the JSON document is missing.")
         document = _document(parts.pop(DOCUMENT).read())
@@ -163,87 +164,57 @@ def _check_values(document: Any) -> None:
 # --- Multipart ---------------------------------------------------------------------------------
 
 
-def _parts(body: _Body, boundary: bytes, opened: ExitStack) -> Iterator[tuple[str, File]]:
-    """Yield (name, content) of each part. The name of the content is the file name, or "". `opened` closes
+def _parts(body: _Body, boundary: bytes, opened: ExitStack) -> dict[str, File]:
+    """Return the content of the parts by name. The name of a content is the file name, or "". `opened` closes
     the files."""
-    reader = _Reader(body)
-    delimiter = b"\r\n--" + boundary
-    seen: set[str] = set()
-    if reader.take(len(delimiter) - 2) != delimiter[2:]:
+    parser = PushMultipartParser(
+        boundary, max_header_size=HEADER_BYTES_MAX, max_segment_count=PARTS_MAX, strict=True
+    )
+    parts: dict[str, File] = {}
+    start, end = b"--" + boundary, b"\r\n--" + boundary + b"--"
+    first = b""
+    while len(first) < len(start) and (chunk := body.read()):
+        first += chunk
+    if not first.startswith(start):  # the parser accepts text before it
         raise BodyError(NOT_MULTIPART)
-    while (end := reader.take(2)) != b"--":
-        if end != b"\r\n" or len(seen) >= PARTS_MAX:
-            raise BodyError(NOT_MULTIPART)
-        header = BytesIO()
-        reader.copy_until(b"\r\n\r\n", header, HEADER_BYTES_MAX)
-        name, file_name = _named(header.getvalue())
-        if name in seen:
-            raise BodyError("A part of the body is repeated.")
-        seen.add(name)
-        content: IO[bytes] = opened.enter_context(_new_file())
-        try:
-            reader.copy_until(delimiter, content)
-        except OSError as error:  # a large part is a temporary file
-            logger.error("A part of a submission cannot be stored: %s", error)
-            raise BodyError(NO_ROOM, 503) from error
-        file = File(content, name=file_name)
-        file.size = content.tell()  # Django would ask the file system
-        content.seek(0)
-        yield name, file
-    for _rest in body.chunks():  # an epilogue is ignored
-        pass
-
-
-def _named(header: bytes) -> tuple[str, str]:
-    """Return the name of a part and its file name, or "", from its header."""
+    seen = b""
     try:
-        lines = [line.partition(":") for line in header.decode().split("\r\n")]
-        fields = {name.strip().lower(): value.strip() for name, _colon, value in lines}
-        kind, parameters = parse_header_parameters(fields.get("content-disposition", ""))
-    except ValueError as error:  # not UTF-8, or too long
-        raise BodyError("The header of a part is invalid.") from error
-    name, file_name = parameters.get("name", ""), parameters.get("filename", "")
-    if kind != "form-data" or not name:
+        with parser:
+            for chunk in chain([first], body.chunks()):
+                if end in seen:  # RFC 2046: what follows is ignored. The parser refuses it, also a line break
+                    continue
+                seen = seen[-len(end) :] + chunk
+                for event in parser.parse(chunk):
+                    if isinstance(event, MultipartSegment):
+                        name, file_name = _named(event)
+                        if name in parts:
+                            raise BodyError("A part of the body is repeated.")
+                        content = opened.enter_context(_new_file())
+                        parts[name] = File(content, name=file_name)
+                    elif event is not None:
+                        content.write(event)
+                    else:
+                        parts[name].size = content.tell()  # Django would ask the file system
+                        content.seek(0)
+    except MultipartError as error:
+        raise BodyError(NOT_MULTIPART) from error
+    except OSError as error:  # a large part is a temporary file
+        logger.error("A part of a submission cannot be stored: %s", error)
+        raise BodyError(NO_ROOM, 503) from error
+    return parts
+
+
+def _named(part: MultipartSegment) -> tuple[str, str]:
+    """Return the name of a part and its file name, or ""."""
+    name, file_name = part.name or "", part.filename or ""
+    if not name:
         raise BodyError("A part has no name.")
     if NO_TEXT.search(name + file_name):
         raise BodyError("The name of a part or of a file has a NUL.")
-    if fields.get("content-transfer-encoding", "").lower() not in _TRANSFER_ENCODINGS:
+    if part.header("Content-Transfer-Encoding", "").strip().lower() not in _TRANSFER_ENCODINGS:
         raise BodyError("Send the parts without a Content-Transfer-Encoding.")
     return name, file_name
 
 
 def _new_file() -> Any:
     return SpooledTemporaryFile(_IN_MEMORY)
-
-
-class _Reader:
-    """Reads a body up to delimiters."""
-
-    def __init__(self, body: _Body) -> None:
-        self.body, self.buffer = body, b""
-
-    def fill(self) -> None:
-        chunk = self.body.read()
-        if not chunk:
-            raise BodyError(NOT_MULTIPART)
-        self.buffer += chunk
-
-    def take(self, size: int) -> bytes:
-        """Return the next `size` bytes."""
-        while len(self.buffer) < size:
-            self.fill()
-        taken, self.buffer = self.buffer[:size], self.buffer[size:]
-        return taken
-
-    def copy_until(self, delimiter: bytes, target: IO[bytes], most: int = BODY_BYTES_MAX) -> None:
-        """Copy the bytes before the next `delimiter` to `target`, and skip the delimiter."""
-        size = 0
-        while (end := self.buffer.find(delimiter)) < 0:
-            kept = len(delimiter) - 1  # it may have begun
-            size += target.write(self.buffer[:-kept])
-            self.buffer = self.buffer[-kept:]
-            if size > most:
-                raise BodyError("The header of a part is invalid.")
-            self.fill()
-        target.write(self.buffer[:end])
-        self.buffer = self.buffer[end + len(delimiter) :]

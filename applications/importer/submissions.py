@@ -7,7 +7,6 @@ from hashlib import sha256
 from pathlib import Path
 
 from django.core.files.base import ContentFile, File
-from django.db import transaction
 
 from applications.models import Application, FormSnapshot, Message, Note, Submission
 from applications.submissions import idempotency
@@ -55,8 +54,7 @@ def add_submission(application: Application, data: JsonObject, *, folder: Path, 
         raise RefusedError(f"submission.files.{numbers[error.field]}", error.detail) from error
     submission.save()
     stored.add_rows(submission)
-    # A rollback leaves files with temporary names, which clean_media deletes.
-    transaction.on_commit(stored.finish)
+    # A rollback leaves the files without rows; clean_media deletes them.
     return True
 
 

@@ -1,7 +1,6 @@
 """Storing a submission: the one way in, used by the API and by the site's own page.
 
-The order of the writes loses nothing: the files under temporary names, then one transaction with every row,
-then the final names of the files.
+The order of the writes loses nothing: the files, then one transaction with every row.
 """
 
 from collections.abc import Mapping
@@ -173,9 +172,7 @@ def _submit(
         if not (is_written and isinstance(error, OperationalError | InterfaceError)):
             stored.discard()
         raise
-    if is_new:
-        stored.finish()
-    else:
+    if not is_new:
         stored.discard()
     return application
 

@@ -1,7 +1,7 @@
 """Files of submissions: which are accepted, and how they are stored so that a crash loses none.
 
-`store` writes files before the transaction of the submission, `StoredFiles.add_rows` adds their rows in it,
-and `StoredFiles.finish` gives them their final names after it (jobsite/private_files.py).
+`store` writes files before the transaction of the submission, and `StoredFiles.add_rows` adds their rows in
+it (jobsite/private_files.py).
 """
 
 import hashlib
@@ -53,7 +53,7 @@ class FileError(Exception):
 
 @dataclass
 class StoredFiles:
-    """Files that are written under temporary names, with their unsaved rows."""
+    """Files that are written, with their unsaved rows."""
 
     rows: list[SubmissionFile] = field(default_factory=list)
 
@@ -62,15 +62,6 @@ class StoredFiles:
         for row in self.rows:
             row.submission = submission
         SubmissionFile.objects.bulk_create(self.rows)
-
-    def finish(self) -> None:
-        """Give the files their final names, after the commit. A failure is logged: `open_file` and
-        clean_media complete the rename."""
-        for row in self.rows:
-            try:
-                private_files.complete(row.path)
-            except OSError as error:
-                logger.error("A file keeps its temporary name for now: %s", error)
 
     def discard(self) -> None:
         """Delete the files, which have no rows."""
@@ -94,8 +85,8 @@ def check(files: Mapping[str, File], hashes: Mapping[str, str]) -> list[Submissi
 
 
 def store(files: Mapping[str, File], hashes: Mapping[str, str] | None = None) -> StoredFiles:
-    """Check `files`, by name of the form field, and write them to the disk under temporary names. `hashes`
-    are those of `sha256_of`, if they are known.
+    """Check `files`, by name of the form field, and write them to the disk. `hashes` are those of
+    `sha256_of`, if they are known.
 
     Raise FileError; then nothing is stored.
     """
@@ -116,7 +107,7 @@ def store(files: Mapping[str, File], hashes: Mapping[str, str] | None = None) ->
 
 
 def open_file(file: SubmissionFile) -> Any:
-    """Open `file` for reading, after completing an interrupted rename. Raise FileNotFoundError."""
+    """Open `file` for reading. Raise FileNotFoundError."""
     return private_files.open_file(file.path)
 
 

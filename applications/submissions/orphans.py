@@ -1,4 +1,4 @@
-"""Files below PRIVATE_ROOT that no row names, and those whose rename was interrupted."""
+"""Files below PRIVATE_ROOT that no row names."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -11,25 +11,24 @@ ORPHAN_AGE = timedelta(days=1)  # a submission stores its files before their row
 STEP = 500  # names
 
 
-def complete_all(*, is_dry_run: bool) -> int:
-    """Complete interrupted renames of files that have a row. Return their number."""
-    temporary = [name for name, _path, is_temporary in private_files.stored() if is_temporary]
-    named = _named(temporary)
-    return sum(is_dry_run or private_files.complete(name) for name in temporary if name in named)
+def complete_all() -> None:
+    """Give files with a row that a crash of an earlier checkout left as .NAME.part their name."""
+    earlier = {name: path for name, path in private_files.stored() if path.name != name}
+    for name in _named(list(earlier)):
+        earlier[name].rename(private_files.final_path(name))
 
 
 def orphans(*, at: datetime) -> Iterator[tuple[Path, int]]:
-    """Yield (path, size in bytes) of each file without a row. A file with a temporary name is kept for
-    ORPHAN_AGE, because its submission may be about to commit. Other files of the folder are not touched."""
+    """Yield (path, size in bytes) of each file without a row that is older than ORPHAN_AGE: the submission of
+    a younger one may be about to commit. Other files of the folder are not touched."""
     found = list(private_files.stored())  # before the rows are read, which may be deleted meanwhile
-    named = _named([name for name, _path, _is_temporary in found])
-    for name, path, is_temporary in found:
+    named = _named([name for name, _path in found])
+    for name, path in found:
         try:
             stat = path.stat()
         except FileNotFoundError:
-            continue  # renamed or deleted meanwhile
-        is_recent = is_temporary and stat.st_mtime > (at - ORPHAN_AGE).timestamp()
-        if name not in named and not is_recent:
+            continue  # deleted meanwhile
+        if name not in named and stat.st_mtime <= (at - ORPHAN_AGE).timestamp():
             yield path, stat.st_size
 
 

@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 from axes import utils as axes
 from django import forms
 from django.conf import settings
-from django.contrib.admin import site
 from django.contrib.auth import authenticate, get_user_model, login, views
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import (
@@ -36,7 +35,6 @@ from django.utils import translation
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.translation import gettext_lazy as _
 from django.views import View
-from unfold.forms import AdminOwnPasswordChangeForm
 
 from jobsite.accounts.lockout import limited
 from jobsite.api.absolute_urls import base_url
@@ -150,18 +148,6 @@ class PasswordView(views.PasswordChangeView):
         """Return Django's form, or the admin's, with the request, which the view does not pass."""
         form = super().get_form_class()
         return type(form.__name__, (OldPassword, form), {"request": self.request})
-
-
-def password_in_admin(
-    request: HttpRequest, extra_context: dict[str, object] | None = None
-) -> HttpResponseBase:
-    """Serve the admin's page to change the own password."""
-    view = PasswordView.as_view(
-        form_class=AdminOwnPasswordChangeForm,
-        success_url=reverse_lazy("admin:password_change_done"),
-        extra_context=site.each_context(request) | (extra_context or {}),
-    )
-    return view(request)
 
 
 class ConfirmView(views.PasswordResetConfirmView):

@@ -1,4 +1,4 @@
-"""System checks of the configuration (manage.py check, check --deploy).
+"""System checks of the configuration and the machine (manage.py check, check --deploy).
 
 The settings themselves refuse to start with what is never safe (jobsite/environment.py). Checks that read the
 tables of an app are in the `checks` module of that app.
@@ -6,6 +6,7 @@ tables of an app are in the `checks` module of that app.
 
 import os
 import re
+import tempfile
 from collections.abc import Callable
 from datetime import date
 from ipaddress import ip_network
@@ -183,6 +184,14 @@ def production_is_configured(**kwargs: Any) -> list[CheckMessage]:
                 id="jobsite.W010",
             )
         )
+    if "TIME_ZONE" not in os.environ:
+        messages.append(
+            Warning(
+                f"TIME_ZONE is not set: the interface shows times in {settings.TIME_ZONE}.",
+                hint="Set TIME_ZONE, such as Europe/Brussels.",
+                id="jobsite.W023",
+            )
+        )
     if not settings.BACKUP_KEY:
         messages.append(
             Warning("Backups are not signed: BACKUP_KEY is not set.", hint=NEW_KEY, id="jobsite.W018")
@@ -248,11 +257,15 @@ def _machine() -> list[CheckMessage]:
         )
     for name in ("MEDIA_ROOT", "PRIVATE_ROOT"):
         folder = Path(getattr(settings, name))
-        existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-        if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):
+        try:
+            with tempfile.TemporaryFile(dir=existing_folder(folder)):
+                pass
+        except OSError as error:
             messages.append(
                 Warning(
-                    f"Uploads will fail: this account cannot write to {name}, {folder}.", id="jobsite.W012"
+                    f"Uploads will fail: {name}, {folder}, is not writable ({error.strerror}).",
+                    hint="Change its owner to the account that runs the site.",
+                    id="jobsite.W012",
                 )
             )
     private = Path(settings.PRIVATE_ROOT)
@@ -278,6 +291,11 @@ def _machine() -> list[CheckMessage]:
             )
         )
     return messages
+
+
+def existing_folder(folder: Path) -> Path:
+    """Return `folder`, or its first parent that exists."""
+    return next(path for path in (folder, *folder.absolute().parents) if path.exists())
 
 
 def register_content_check(check: Callable[[], list[CheckMessage]]) -> Callable[..., list[CheckMessage]]:

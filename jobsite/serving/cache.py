@@ -3,14 +3,14 @@
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import Any
 
 from django.core.cache.backends import redis as django_redis
+from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 from django.core.cache.backends.locmem import LocMemCache
 from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError, RedisError
+from redis.exceptions import ConnectionError, InvalidResponse
 from redis.retry import Retry
 
 TIMEOUT = 0.1  # seconds, for a connection and for a reply
@@ -54,27 +54,6 @@ class _Server:
 _servers: dict[str, _Server] = {}
 
 
-def _with_fallback(name: str) -> Callable[..., Any]:
-    """The cache operation `name`, on the server or, while it is unavailable, on the in-process cache."""
-
-    def operation(self: "RedisCache", *args: Any, **kwargs: Any) -> Any:
-        if self.server.may_try():
-            try:
-                result = getattr(django_redis.RedisCache, name)(self, *args, **kwargs)
-            except (RedisError, OSError) as error:
-                if self.server.failed():
-                    self.fallback.clear()  # values from an earlier outage are outdated
-                    logger.warning("The cache server is unavailable: %s", type(error).__name__)
-            else:
-                if self.server.succeeded():
-                    logger.warning("The cache server is available again")
-                return result
-        return getattr(self.fallback, name)(*args, **kwargs)
-
-    operation.__name__ = name
-    return operation
-
-
 class JsonSerializer:
     """Values as JSON text. An integer is stored as digits, which Redis can increment.
 
@@ -103,10 +82,15 @@ class RedisClient(django_redis.RedisCacheClient):
         except ValueError:  # not written by JsonSerializer
             return default
 
-    def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
-        absent = object()
-        found = ((key, self.get(key, absent)) for key in keys)
-        return {key: value for key, value in found if value is not absent}
+    def add(self, key: str, value: Any, timeout: int | None) -> bool:
+        """Return whether there was no value. Raise InvalidResponse for a reply to something else."""
+        if timeout == 0:
+            return super().add(key, value, timeout)
+        client = self.get_client(key, write=True)
+        is_stored = client.set(key, JsonSerializer().dumps(value), ex=timeout, nx=True)
+        if is_stored is False:  # None: there is a value
+            raise InvalidResponse("The reply is to something else.")
+        return bool(is_stored)
 
     def set(self, key: str, value: Any, timeout: int | None) -> None:
         try:
@@ -114,8 +98,19 @@ class RedisClient(django_redis.RedisCacheClient):
         except TypeError:  # such as the search results that django-unfold caches
             self.delete(key)
 
+    def incr(self, key: str, delta: int) -> int | None:
+        """Return the new value, or None if there is no value. Raise InvalidResponse for a reply that is no
+        number."""
+        client = self.get_client(key, write=True)
+        if not client.exists(key):
+            return None
+        value = client.incr(key, delta)
+        if not isinstance(value, int):
+            raise InvalidResponse("The reply is not a number.")
+        return value
 
-class RedisCache(django_redis.RedisCache):
+
+class RedisCache(BaseCache):
     """Django's cache in Redis or Valkey, with a cache in each process while the server is unavailable.
 
     Values are stored as JSON: a tuple is read back as a list. A value that JSON cannot express is not stored.
@@ -125,28 +120,56 @@ class RedisCache(django_redis.RedisCache):
     """
 
     def __init__(self, server: Any, params: dict[str, Any]) -> None:
-        super().__init__(server, params)
-        self._class = RedisClient
+        super().__init__(params)
         # Reconnect once, because an idle connection may have been closed. Do not retry after a timeout.
-        self._options: dict[str, Any] = {
+        options: dict[str, Any] = {
             "socket_connect_timeout": TIMEOUT,
             "socket_timeout": TIMEOUT,
             "retry": Retry(NoBackoff(), 1, (ConnectionError,)),
             **params.get("OPTIONS", {}),
             "serializer": JsonSerializer,
         }
+        shared: Any = django_redis.RedisCache(server, {**params, "OPTIONS": options})
+        shared._class = RedisClient
+        self.shared = shared
         # Django makes one RedisCache for each thread.
         self.server = _servers.setdefault(str(server), _Server())
         self.fallback = LocMemCache(f"fallback {server}", {**params, "OPTIONS": {"MAX_ENTRIES": 10_000}})
 
-    add = _with_fallback("add")
-    get = _with_fallback("get")
-    set = _with_fallback("set")
-    touch = _with_fallback("touch")
-    delete = _with_fallback("delete")
-    get_many = _with_fallback("get_many")
-    has_key = _with_fallback("has_key")
-    incr = _with_fallback("incr")
-    set_many = _with_fallback("set_many")
-    delete_many = _with_fallback("delete_many")
-    clear = _with_fallback("clear")
+    def _call(self, operation: str, *args: Any) -> Any:
+        """Return the result of the server or, while it is unavailable, of the in-process cache."""
+        if self.server.may_try():
+            try:
+                result = getattr(self.shared, operation)(*args)
+            except Exception as error:  # redis-py raises many types for replies that are wrong
+                if self.server.failed():
+                    self.fallback.clear()  # values from an earlier outage are outdated
+                    logger.warning("The cache server is unavailable: %s", type(error).__name__)
+            else:
+                if self.server.succeeded():
+                    logger.warning("The cache server is available again")
+                return result
+        return getattr(self.fallback, operation)(*args)
+
+    def add(self, key: Any, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: Any = None) -> bool:
+        return self._call("add", key, value, timeout, version)
+
+    def get(self, key: Any, default: Any = None, version: Any = None) -> Any:
+        return self._call("get", key, default, version)
+
+    def set(self, key: Any, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: Any = None) -> None:
+        self._call("set", key, value, timeout, version)
+
+    def touch(self, key: Any, timeout: Any = DEFAULT_TIMEOUT, version: Any = None) -> bool:
+        return self._call("touch", key, timeout, version)
+
+    def delete(self, key: Any, version: Any = None) -> bool:
+        return self._call("delete", key, version)
+
+    def incr(self, key: Any, delta: int = 1, version: Any = None) -> int:
+        if (value := self._call("incr", key, delta, version)) is None:
+            raise ValueError(f"Key {key!r} not found")
+        return value
+
+    def clear(self) -> None:
+        self._call("clear")

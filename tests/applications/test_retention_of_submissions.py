@@ -23,7 +23,6 @@ from applications.models import (
     SubmissionFile,
     UsedProof,
 )
-from jobsite import private_files
 from tests.applications.makers import make_application, make_file, make_submission, make_user
 from tests.applications.personal_data import dump, run, tables_containing
 from tests.factories import make_vacancy
@@ -122,8 +121,6 @@ def test_rolled_back_purge_deletes_no_file(settings, at, django_capture_on_commi
             privacy.purge(before=at, now=at)
             transaction.set_rollback(True)
     assert (dump(), stored(settings)) == before
-    file = SubmissionFile.objects.get()  # whose rename was interrupted
-    private_files.final_path(file.path).rename(private_files.temporary_path(file.path))
     with django_capture_on_commit_callbacks(execute=True):
         purged()
     assert stored(settings) == []

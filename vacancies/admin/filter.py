@@ -169,15 +169,17 @@ class FilterOptionAdmin(JobsiteAdmin):
     list_filter = ("filter", "is_active")
     list_select_related = ("filter",)
     list_editable = ("is_active",)
-    search_fields = ("label", "value")
+    search_fields = ("label", "value", "filter__label")
     ordering = ("filter__position", "position", "label")
     fields = ("filter", "label", "value", "is_active", "position", "used")
     actions = ("merge",)
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        return (
-            super().get_queryset(request).annotate(use_count=counted(VacancyOption.objects.all(), "option"))
-        )
+        uses = counted(VacancyOption.objects.all(), "option")
+        return super().get_queryset(request).select_related("filter").annotate(use_count=uses)
+
+    def choice_label(self, row: FilterOption) -> str:
+        return f"{row.filter.label}: {row.label}"
 
     def get_readonly_fields(self, request: HttpRequest, obj: FilterOption | None = None) -> Any:
         return ("filter", "used") if obj else ("used",)

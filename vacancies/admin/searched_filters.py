@@ -1,36 +1,21 @@
 """Filters of the list of vacancies by rows that are found by typing: options and recruiters. There can be
-thousands, so the page contains only the chosen ones."""
+thousands, so the page contains only the chosen ones. Django's view for autocomplete fields searches them."""
 
 from typing import Any, ClassVar
 
-from django import forms
 from django.contrib import messages
 from django.contrib.admin import ListFilter
-from django.core.exceptions import PermissionDenied
-from django.core.paginator import Paginator
-from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.http import HttpRequest, JsonResponse
-from django.urls import URLPattern, path, reverse
+from django.db.models import Exists, OuterRef, QuerySet
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.contrib.filters.forms import AutocompleteDropdownForm
 
-from jobsite.admin.base import JobsiteAdmin, as_id
-from vacancies.models import FilterOption, Recruiter, VacancyOption
+from jobsite.admin.base import as_id
+from vacancies.models import FilterOption, Recruiter, Vacancy, VacancyOption
 from vacancies.querysets import VacancyQuerySet
 
-FOUND = 20  # rows in an answer of the search
 CHOSEN = 50  # values of a filter
-
-
-def url_name(name: str) -> str:
-    return f"vacancies_vacancy_filter_{name}s"
-
-
-class SearchedForm(forms.Form):
-    """The select of a filter, with the chosen rows only."""
-
-    Media = AutocompleteDropdownForm.Media  # Select2
 
 
 class SearchedFilter(ListFilter):
@@ -38,16 +23,18 @@ class SearchedFilter(ListFilter):
     nothing: to ignore them would show vacancies that the filter leaves out."""
 
     parameter_name: ClassVar[str]
-    permission: ClassVar[str]
+    field_name: ClassVar[str]  # of the vacancy, which refers to the rows
+    all_rows: ClassVar[QuerySet]  # with what their labels need
     template = "unfold/filters/filters_field.html"
-    form_class = SearchedForm
+    form_class = AutocompleteDropdownForm
 
     def __init__(self, request: HttpRequest, params: dict[str, Any], model: Any, model_admin: Any) -> None:
         super().__init__(request, params, model, model_admin)
         self.request = request
+        self.page = model_admin.admin_site.get_model_admin(self.all_rows.model)
         sent = [value for value in params.pop(self.parameter_name, []) if value]
         self.pks = list(dict.fromkeys(pk for value in sent[:CHOSEN] if (pk := as_id(value)) is not None))
-        self.rows = list(self.named().filter(pk__in=self.pks)) if self.pks else []
+        self.rows = list(self.all_rows.filter(pk__in=self.pks)) if self.pks else []
         self.is_valid = len(self.rows) == len(set(sent))
         if self.rows:
             self.used_parameters[self.parameter_name] = [str(row.pk) for row in self.rows]
@@ -55,25 +42,12 @@ class SearchedFilter(ListFilter):
             text = _("The filter “%(filter)s” asks for something that no longer exists. Choose again.")
             messages.warning(request, text % {"filter": self.title})
 
-    @classmethod
-    def named(cls) -> QuerySet:
-        """Return all rows, with what `text` needs, in order."""
-        raise NotImplementedError
-
-    @classmethod
-    def matching(cls, word: str) -> Q:
-        raise NotImplementedError
-
-    @staticmethod
-    def text(row: Any) -> str:
-        raise NotImplementedError
-
     def having(self, vacancies: VacancyQuerySet) -> VacancyQuerySet:
         """Return the `vacancies` that have `self.rows`."""
         raise NotImplementedError
 
     def has_output(self) -> bool:
-        return bool(self.request.user.has_perm(self.permission))
+        return bool(self.page.has_view_permission(self.request))
 
     def expected_parameters(self) -> list[str]:
         return [self.parameter_name]
@@ -84,21 +58,19 @@ class SearchedFilter(ListFilter):
         return self.having(queryset) if self.rows else queryset
 
     def choices(self, changelist: Any) -> Any:
-        form = self.form_class(data={self.parameter_name: [str(row.pk) for row in self.rows]})
-        form.fields[self.parameter_name] = forms.MultipleChoiceField(
+        form = self.form_class(
+            request=self.request,
+            name=self.parameter_name,
             label=_("By %(filter)s") % {"filter": self.title},
-            choices=[(str(row.pk), self.text(row)) for row in self.rows],
-            required=False,
-            widget=forms.SelectMultiple(
-                attrs={
-                    "class": "unfold-filter-autocomplete",
-                    "data-theme": "admin-autocomplete",
-                    "data-ajax--url": reverse(f"admin:{url_name(self.parameter_name)}"),
-                    "data-ajax--delay": "250",
-                    "data-ajax--cache": "true",
-                }
-            ),
+            choices=(),
+            field=Vacancy._meta.get_field(self.field_name),
+            model_admin=self.page,
+            multiple=True,
+            data={self.parameter_name: [str(row.pk) for row in self.rows]},
         )
+        field: Any = form.fields[self.parameter_name]
+        field.queryset = self.all_rows
+        field.label_from_instance = self.page.choice_label
         yield {"form": form}
 
 
@@ -107,21 +79,8 @@ class OptionFilter(SearchedFilter):
 
     title = gettext_lazy("option")
     parameter_name = "option"
-    permission = "vacancies.view_filteroption"
-
-    @classmethod
-    def named(cls) -> QuerySet:
-        return FilterOption.objects.select_related("filter").order_by(
-            "filter__position", "filter", "position", "label", "pk"
-        )
-
-    @classmethod
-    def matching(cls, word: str) -> Q:
-        return Q(label__icontains=word) | Q(filter__label__icontains=word)
-
-    @staticmethod
-    def text(row: FilterOption) -> str:
-        return f"{row.filter.label}: {row.label}"
+    field_name = "options"
+    all_rows = FilterOption.objects.select_related("filter")
 
     def having(self, vacancies: VacancyQuerySet) -> VacancyQuerySet:
         by_filter: dict[int, list[int]] = {}
@@ -139,45 +98,8 @@ class RecruiterFilter(SearchedFilter):
 
     title = gettext_lazy("recruiter")
     parameter_name = "recruiter"
-    permission = "vacancies.view_recruiter"
-
-    @classmethod
-    def named(cls) -> QuerySet:
-        return Recruiter.objects.only("name").order_by("name", "pk")
-
-    @classmethod
-    def matching(cls, word: str) -> Q:
-        return Q(name__icontains=word)
-
-    @staticmethod
-    def text(row: Recruiter) -> str:
-        return row.name
+    field_name = "head_recruiter"
+    all_rows = Recruiter.objects.only("name")
 
     def having(self, vacancies: VacancyQuerySet) -> VacancyQuerySet:
         return vacancies.of_recruiters([row.pk for row in self.rows])
-
-
-FILTERS: dict[str, type[SearchedFilter]] = {
-    each.parameter_name: each for each in (OptionFilter, RecruiterFilter)
-}
-
-
-class SearchedFiltersAdmin(JobsiteAdmin):
-    """Serves the search of these filters."""
-
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.filter_rows_view)
-        own = [path(f"filter-{name}s/", view, {"name": name}, name=url_name(name)) for name in FILTERS]
-        return [*own, *super().get_urls()]
-
-    def filter_rows_view(self, request: HttpRequest, name: str) -> JsonResponse:
-        """`term`, `page` -> the rows with every word of `term`, in the format of Select2."""
-        of = FILTERS[name]
-        if not (self.has_view_permission(request) and request.user.has_perm(of.permission)):
-            raise PermissionDenied
-        rows = of.named()
-        for word in request.GET.get("term", "").replace("\0", "").split()[:10]:
-            rows = rows.filter(of.matching(word.rstrip(":")))
-        page = Paginator(rows, FOUND).get_page(request.GET.get("page"))
-        found = [{"id": row.pk, "text": of.text(row)} for row in page]
-        return JsonResponse({"results": found, "pagination": {"more": page.has_next()}})

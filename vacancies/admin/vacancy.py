@@ -35,7 +35,7 @@ from vacancies.admin.list_filters import (
     StateFilter,
 )
 from vacancies.admin.saved_views import SavedViewsAdmin
-from vacancies.admin.searched_filters import OptionFilter, RecruiterFilter, SearchedFiltersAdmin
+from vacancies.admin.searched_filters import OptionFilter, RecruiterFilter
 from vacancies.admin.spreadsheets.pages import SpreadsheetAdmin
 from vacancies.admin.template import TemplatesAdmin
 from vacancies.admin.vacancy_form import VacancyForm
@@ -54,7 +54,7 @@ def tab(name: Any, *fields: str) -> tuple[Any, dict[str, Any]]:
 
 
 class VacancyAdmin(
-    ListEditingAdmin, SavedViewsAdmin, SearchedFiltersAdmin, AutosaveAdmin, TemplatesAdmin, ApprovalAdmin,
+    ListEditingAdmin, SavedViewsAdmin, AutosaveAdmin, TemplatesAdmin, ApprovalAdmin,
     BulkPublicationAdmin, SpreadsheetAdmin, HistoryAdmin, VacancyPagesAdmin, ContentAdmin,
 ):  # fmt: skip
     actions: Any = ("export_csv", "export_xlsx", *BulkPublicationAdmin.actions)  # delete is the last one

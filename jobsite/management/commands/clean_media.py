@@ -12,7 +12,7 @@ from vacancies import media
 class Command(BaseCommand):
     help = (
         "Delete uploaded files that no row and no version of a vacancy references, and applicants' files "
-        "without a row. Give applicants' files that a crash left with a temporary name their final name."
+        "without a row, if they are older than a day."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -22,7 +22,8 @@ class Command(BaseCommand):
         now, is_dry = timezone.now(), options["dry_run"]
         deleted = 0
         self.written = lambda: f"{deleted} files were deleted."
-        completed = orphans.complete_all(is_dry_run=is_dry)
+        if not is_dry:
+            orphans.complete_all()
         of_media = list(self.progress(media.orphans(at=now), unit="file"))
         of_applicants = list(self.progress(orphans.orphans(at=now), unit="file"))
         if not is_dry:
@@ -34,13 +35,11 @@ class Command(BaseCommand):
                 deleted += 1
         size = sum(size for _name, size in (*of_media, *of_applicants))
         names = [name for name, _size in of_media] + [str(path) for path, _size in of_applicants]
-        verb, also = ("Would delete", "Would complete") if is_dry else ("Deleted", "Completed")
-        renames = f" {also} {completed} interrupted renames." if completed else ""
+        verb = "Would delete" if is_dry else "Deleted"
         self.finish(
-            f"{verb} {len(names)} files, {size:,} bytes.{renames}",
+            f"{verb} {len(names)} files, {size:,} bytes.",
             lines=names,
             deleted=deleted,
             bytes=size,
             files=names,
-            completed=completed,
         )

@@ -24,6 +24,7 @@ from jobsite.ops.backups import manifest as manifests
 from jobsite.ops.backups.archive import DATABASE, DIGEST, MEDIA, NAME, PATTERN, PRIVATE
 from jobsite.ops.backups.files import (
     CHUNK,
+    PART,
     STAGING,
     BackupError,
     Progress,
@@ -31,7 +32,7 @@ from jobsite.ops.backups.files import (
     locked,
 )
 from jobsite.ops.signatures import Signature
-from jobsite.private_files import PART, create_private, sync_folder
+from jobsite.private_files import create_private, sync_folder
 from jobsite.types import JsonObject
 
 
@@ -107,7 +108,7 @@ def _write(archive: BinaryIO, database: Path, media: Path, now: datetime, progre
                 add(MEDIA + path.relative_to(media).as_posix(), copy, modified)
         private = sorted(facts.pop("private"))
         for name in progress(private, unit="file"):
-            # Never changed. An interrupted rename is completed, because the row was committed.
+            # never changed
             with suppress(FileNotFoundError, ValueError), private_files.open_file(name) as kept:
                 add(PRIVATE + name, kept, os.fstat(kept.fileno()).st_mtime)
         named = [MEDIA + name for name in facts.pop("named")] + [PRIVATE + name for name in private]

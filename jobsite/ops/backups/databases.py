@@ -17,8 +17,8 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.postgresql.client import DatabaseClient
 from django.db.migrations.recorder import MigrationRecorder
 
-from jobsite.ops.backups.files import CHUNK, BackupError
-from jobsite.private_files import PART, PrivateNameField, create_private
+from jobsite.ops.backups.files import CHUNK, PART, BackupError
+from jobsite.private_files import PrivateNameField, create_private
 from jobsite.types import JsonObject
 
 # The database is in use if one of these tables has a row.

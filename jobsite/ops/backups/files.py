@@ -10,8 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from jobsite.private_files import PART
-
+PART = ".part"  # suffix of incomplete files
 STAGING = f".jobsite-restore-*{PART}"  # temporary folders of `restore`
 CHUNK = 1 << 20  # bytes
 

@@ -126,18 +126,12 @@ def _replace(archive: BinaryIO, manifest: JsonObject, dump: Path, progress: Prog
             undo.pop_all()
             for copy, path in changed:
                 copy.replace(path)
-    for name in filter(is_private, manifest["parts"]):
-        private_files.complete(private_name(name))
     return len(copies)
 
 
 def _target(name: str) -> Path:
-    """Return the path of the file that is the part `name`. A private file that does not exist gets its
-    temporary name until the database is replaced, so that clean_media does not delete it meanwhile."""
-    if not is_private(name):
-        return media_path(name)
-    final = private_files.final_path(private_name(name))
-    return final if final.exists() else private_files.temporary_path(private_name(name))
+    """Return the path of the file that is the part `name`."""
+    return private_files.final_path(private_name(name)) if is_private(name) else media_path(name)
 
 
 def _copies(
@@ -165,7 +159,7 @@ def _copies(
             target.seek(0)
             if digest(target) != expected["sha256"]:
                 raise BackupError("Nothing was replaced: the archive changed while it was read.")
-        if not is_private(member.name):
+        if not is_private(member.name):  # a private file is new: clean_media waits a day for its row
             copy.chmod(settings.FILE_UPLOAD_PERMISSIONS or 0o644)
             os.utime(copy, (member.mtime, member.mtime))
         yield copy, path

@@ -46,7 +46,6 @@ def submit(name: str = "cv.pdf", content: bytes = PDF) -> SubmissionFile:
     files = store({"cv": upload(name, content)})
     with transaction.atomic():
         files.add_rows(make_submission(make_application(), {}))
-    files.finish()
     return SubmissionFile.objects.latest("pk")
 
 
@@ -170,19 +169,6 @@ def content_of(file: SubmissionFile) -> bytes:
         return opened.read()
 
 
-@pytest.mark.django_db
-def test_failed_rename_is_completed_later(settings, monkeypatch) -> None:
-    files = store({"cv": upload("cv.pdf", PDF)})
-    files.add_rows(make_submission(make_application(), {}))
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "rename", lambda *_: (_ for _ in ()).throw(PermissionError()))
-        files.finish()
-    file = SubmissionFile.objects.get()
-    assert (content_of(file), names(settings.PRIVATE_ROOT)) == (PDF, [file.path])
-    files.finish()  # the rename was completed by the reader
-    assert content_of(file) == PDF
-
-
 def test_full_disk_stores_nothing(settings, monkeypatch) -> None:
     write, calls = stored_files.private_files.write, []
 
@@ -201,7 +187,6 @@ def test_full_disk_stores_nothing(settings, monkeypatch) -> None:
 
 def test_disk_that_is_full_during_a_write_keeps_no_part(settings, monkeypatch) -> None:
     files = store({})
-    files.finish()
     assert (files, Path(settings.PRIVATE_ROOT).exists()) == (StoredFiles(), False)
 
     def fail(number: int) -> None:

@@ -1,6 +1,9 @@
 """A failure at any step of a submission leaves no row without its file, and no file for good."""
 
+from io import StringIO
+
 import pytest
+from django.core.management import call_command
 from django.db import OperationalError, connection
 
 from applications.models import Application, IdempotencyKey, Submission, SubmissionFile
@@ -71,19 +74,20 @@ def test_file_is_kept_if_the_connection_is_lost_during_the_commit(headers, monke
     assert stored(settings) == [1, 1, 1, len(headers), 1]
 
 
-def test_file_keeps_its_temporary_name_until_the_commit(monkeypatch, settings):
-    """Between commit and rename, the row has a file with a temporary name, which readers complete."""
-    vacancy = make_open_vacancy()
-    seen: list = []
+def test_file_is_complete_before_the_transaction_and_clean_media_keeps_it(monkeypatch, settings):
+    """Otherwise a crash, or clean_media during the transaction, could leave a row without its file."""
+    vacancy, seen = make_open_vacancy(), []
+    lock = submitting.idempotency.lock_address
 
-    def finish(self) -> None:
-        seen.append((connection.in_atomic_block, stored(settings)))
+    def clean_and_lock(*args):
+        call_command("clean_media", stdout=StringIO())
+        [file] = settings.PRIVATE_ROOT.iterdir()
+        seen.append((SubmissionFile.objects.count(), file.read_bytes()))
+        lock(*args)
 
-    monkeypatch.setattr(files_module.StoredFiles, "finish", finish)
+    monkeypatch.setattr(submitting.idempotency, "lock_address", clean_and_lock)
     send_files(vacancy, VALUES | {"cv": "cv.pdf"}, cv=("cv.pdf", PDF), headers=KEY)
 
-    assert seen == [(False, [1, 1, 1, 1, 1])]
-    file = SubmissionFile.objects.get()
-    assert not (settings.PRIVATE_ROOT / file.path).exists()
-    with files_module.open_file(file) as opened:
+    assert seen == [(0, PDF)]
+    with files_module.open_file(SubmissionFile.objects.get()) as opened:
         assert opened.read() == PDF

@@ -1,16 +1,28 @@
 """Submissions with files, from the request to the download: crash points, full disks, hostile files."""
 
+import json
 import os
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 from applications.api import bodies
 from applications.models import Application, Message, SubmissionFile
 from applications.submissions.files import StoredFiles, open_file
 from jobsite import private_files
-from tests.applications.submissions.sending import PDF, VALUES, make_open_vacancy, send_files
+from tests.applications.submissions.sending import (
+    PDF,
+    VALUES,
+    document,
+    make_open_vacancy,
+    path_of,
+    send_files,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -57,26 +69,53 @@ def test_crash_before_the_commit_stores_nothing(vacancy, settings, monkeypatch, 
         with pytest.raises(Killed):
             send_files(vacancy, WITH_CV, headers=KEY, cv=("cv.pdf", PDF))
     assert counts() == (0, 0, 0)
-    assert [name[-5:] for name in stored(settings)] == ([] if is_discarded else [".part"])
+    assert len(stored(settings)) == (0 if is_discarded else 1)
 
     assert send_files(vacancy, WITH_CV, headers=KEY, cv=("cv.pdf", PDF)).status_code == 201
     assert (counts(), content()) == ((1, 1, 1), PDF)
 
 
-def test_crash_between_commit_and_rename_loses_nothing(vacancy, settings, monkeypatch) -> None:
-    """The repeated request completes the rename, as readers and clean_media do."""
+def test_crash_after_the_commit_loses_nothing(vacancy, settings, monkeypatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(StoredFiles, "finish", killed)
+        patch.setattr("applications.api.submissions.Response", killed)
         with pytest.raises(Killed):
             send_files(vacancy, WITH_CV, headers=KEY, cv=("cv.pdf", PDF))
     file = SubmissionFile.objects.get()
-    assert stored(settings) == [f".{file.path}.part"]
 
     for headers in (KEY, {}, {"Idempotency-Key": "two"}):
         again = send_files(vacancy, WITH_CV, headers=headers, cv=("cv.pdf", PDF))
         assert again.json()["data"]["reference"] == file.submission.application.reference
     assert (counts(), content()) == ((1, 1, 1), PDF)
     assert stored(settings) == [file.path]
+
+
+# --- Pieces ------------------------------------------------------------------------------------
+
+
+class Pieces(BytesIO):
+    """A body of which a read returns at most `size` bytes."""
+
+    size = 0
+
+    def read(self, size: int = -1) -> bytes:
+        return super().read(min(size, self.size) if size >= 0 else self.size)
+
+
+def test_body_is_read_in_pieces_of_any_size(vacancy) -> None:
+    """Also if a line break after the last boundary, or what follows it, arrives later."""
+    parts = {"application": json.dumps(document(vacancy, WITH_CV)), "cv": SimpleUploadedFile("cv.pdf", PDF)}
+    body = encode_multipart(BOUNDARY, parts)
+    statuses = {}
+    for end in (b"", b"an epilogue"):
+        whole = body + end
+        for size in (1, 5, len(body) - 3, len(body) - 2, len(body) - 1, len(body), len(whole)):
+            pieces = Pieces(whole)
+            pieces.size = size
+            environ = {"wsgi.input": pieces, "wsgi.input_terminated": True}
+            response = Client().generic("POST", path_of(vacancy), CONTENT_TYPE=MULTIPART_CONTENT, **environ)
+            statuses[end, size] = response.status_code
+    assert statuses == dict.fromkeys(statuses, 201)
+    assert (counts(), content()) == ((1, 1, 1), PDF)
 
 
 # --- Full disks --------------------------------------------------------------------------------

@@ -92,7 +92,6 @@ ASKS = {
     "vacancies.vacancy list-preference": (NEITHER, "v"), "vacancies.vacancy views/add": "vv",
     "vacancies.vacancy views": (NEITHER, NEITHER),  # for its owner only
     "vacancies.vacancy views/delete": (NEITHER, NEITHER),
-    "vacancies.vacancy filter-options": ("v", NEITHER), "vacancies.vacancy filter-recruiters": ("v", NEITHER),
     "vacancies.vacancy publish": "cc", "vacancies.vacancy schedule": "cc",
     "vacancies.vacancy unpublish": "cc", "vacancies.vacancy extend": "cc", "vacancies.vacancy archive": "cc",
     "vacancies.vacancy feature": "cc", "vacancies.vacancy unfeature": "cc",

@@ -7,7 +7,6 @@ import pytest
 from django.core.files.base import ContentFile
 from django.db import connection
 
-from jobsite import private_files
 from jobsite.wsgi import _bare
 from tests.applications.makers import make_application, make_file, make_step, make_submission
 from tests.contract.sample import make_site
@@ -22,7 +21,6 @@ def site(wsgi: Any, settings: Any, filters: Any) -> Site:
     application = make_application(vacancy=vacancies[1])
     make_step(application)
     file = make_file(make_submission(application, {"cv": "cv.pdf"}), content=b"%PDF-2 private")
-    private_files.final_path(file.path).rename(private_files.temporary_path(file.path))  # a crash
     make_file(file.submission, content=b"%PDF-3 private")
     return Site(_bare, application.user)
 

@@ -5,7 +5,9 @@ import runpy
 import secrets
 import subprocess
 import sys
+from contextlib import nullcontext
 from datetime import timedelta
+from functools import partial
 from unittest.mock import Mock
 
 import pytest
@@ -172,6 +174,7 @@ def ids(function=checks.settings_are_valid):
 def production(settings, monkeypatch, tmp_path):
     """Settings of which the checks report nothing."""
     monkeypatch.delenv("WEB_CONCURRENCY", raising=False)
+    monkeypatch.setenv("TIME_ZONE", "UTC")
     settings.ALLOWED_HOSTS, settings.PUBLIC_BASE_URL = ["jobs.example.com"], "https://jobs.example.com"
     settings.TRUSTED_PROXIES, settings.INTERNAL_ACCESS = ["127.0.0.1/32"], "authenticated"
     settings.RATE_LIMIT, settings.IS_MAIL_SENT, settings.MEDIA_ROOT = "600/min", True, tmp_path / "media"
@@ -199,6 +202,11 @@ def test_development_default_is_a_warning(production):
     ):
         with override_settings(**{name: value}):
             assert ids(checks.production_is_configured) == found, (name, value)
+
+
+def test_time_zone_that_nobody_chose_is_a_warning(production, monkeypatch):
+    monkeypatch.delenv("TIME_ZONE")
+    assert ids(checks.production_is_configured) == ["W023"]
 
 
 INVALID = {  # setting -> the error, values without it, and values with it
@@ -267,13 +275,19 @@ def test_missing_static_files_are_a_warning(production, tmp_path):
     assert ids(checks.production_is_configured) == []
 
 
+def refuse(folder, *, dir):
+    if dir == folder:
+        raise PermissionError(13, "Permission denied")
+    return nullcontext()
+
+
 def test_folder_of_uploads_that_is_not_writable_is_a_warning(production, monkeypatch, tmp_path):
     folder, file = tmp_path / "folder", tmp_path / "file"
     folder.mkdir(mode=0o700)
     file.write_text("")
     for name in ("MEDIA_ROOT", "PRIVATE_ROOT"):
         with monkeypatch.context() as patch, override_settings(**{name: folder}):
-            patch.setattr("os.access", lambda path, mode: path != folder)
+            patch.setattr("tempfile.TemporaryFile", partial(refuse, folder))
             assert ids(checks.production_is_configured) == ["W012"]
         with override_settings(**{name: file}):
             assert ids(checks.production_is_configured) == ["W012"]

@@ -2,7 +2,10 @@
 
 import os
 import pickle
+import re
 import shutil
+import socketserver
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -42,7 +45,7 @@ def make(server, monkeypatch):
 
     yield make
     for cache in made:
-        for pool in cache._cache._pools.values():
+        for pool in cache.shared._cache._pools.values():
             pool.disconnect()
 
 
@@ -157,7 +160,7 @@ def test_restart_between_requests_is_not_an_outage(server, cache, caplog):
 def test_frozen_server_delays_one_request(server, make, caplog, monkeypatch):
     clock, asked, get = [1000.0], [], RedisBackend.get
     monkeypatch.setattr(jobsite_cache, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(RedisBackend, "get", lambda self, key: asked.append(key) or get(self, key))
+    monkeypatch.setattr(RedisBackend, "get", lambda self, key, *rest: asked.append(key) or get(self, key))
     cache, other = make(), make()
     cache.set("n", 1)
     other.get("n")
@@ -182,3 +185,52 @@ def test_frozen_server_delays_one_request(server, make, caplog, monkeypatch):
         "The cache server is unavailable: TimeoutError",
         "The cache server is available again",
     ]
+
+
+GARBAGE = {
+    "another protocol": b"HTTP/1.1 400 Bad Request\r\n\r\n",
+    "no protocol": b"\xff\xfe\x00\r\n",
+    "an error": b"-ERR unknown command\r\n",
+    "no number": b":many\r\n",
+    "a number": b":7\r\n",
+    "a text": b"+OK\r\n",
+    "no JSON": b"$3\r\n{]x\r\n",
+    "a negative size": b"$-7\r\nabc\r\n",
+    "a size without content": b"$99999999999\r\nabc\r\n",
+    "a list": b"*2\r\n$1\r\na\r\n$1\r\nb\r\n",
+    "deep lists": b"*1\r\n" * 5_000,
+}
+GREETINGS = {b"HELLO": b"%1\r\n$5\r\nproto\r\n:3\r\n", b"CLIENT": b"+OK\r\n"}
+
+
+class FakeServer(socketserver.BaseRequestHandler):
+    """Answers each command with `reply`, those of a new connection as redis-py expects if `is_polite`."""
+
+    reply, is_polite = b"", False
+
+    def handle(self):
+        while data := self.request.recv(65536):
+            for command in re.findall(rb"\*\d+\r\n\$\d+\r\n(\w+)", data):
+                self.request.sendall(GREETINGS.get(command, self.reply) if self.is_polite else self.reply)
+
+
+@pytest.mark.parametrize("is_polite", [False, True])
+def test_wrong_replies_are_no_error(is_polite, monkeypatch):
+    """The rate limit works with what the cache returns."""
+    monkeypatch.setattr(FakeServer, "is_polite", is_polite)
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), FakeServer) as fake:
+        fake.daemon_threads = True
+        threading.Thread(target=fake.serve_forever, daemon=True).start()
+        for kind, reply in GARBAGE.items():
+            monkeypatch.setattr(FakeServer, "reply", reply)
+            cache = RedisCache(f"redis://127.0.0.1:{fake.server_address[1]}/{len(kind)}", {"OPTIONS": {}})
+            monkeypatch.setattr(throttling, "cache", cache)
+            allowed = []
+            for _ in range(3):
+                cache.server.off_until = 0.0  # each call asks the server
+                allowed.append(throttling.RateLimit("5/hour").allow("192.0.2.1"))
+            assert set(allowed) <= {True, False}, kind
+            for operation in (cache.set, cache.touch, cache.delete, cache.clear):
+                cache.server.off_until = 0.0
+                operation(*{"set": ("n", 1), "clear": ()}.get(operation.__name__, ("n",)))
+        fake.shutdown()

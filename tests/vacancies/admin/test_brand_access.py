@@ -46,7 +46,7 @@ SPECIAL = {
         *("export-csv", "export-xlsx", "import", "import-template"),
         *("publish", "schedule", "unpublish", "extend", "archive", "duplicate"),
         *("autosave", "discard"),
-        *("list-preference", "views", "views/add", "views/delete", "filter-options", "filter-recruiters"),
+        *("list-preference", "views", "views/add", "views/delete"),
         *("submit", "approval", "template"),
         *("feature", "unfeature", "delete", "undo", "reports"),
         *(f"bulk/{action.name}" for action in ACTIONS),

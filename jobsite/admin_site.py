@@ -1,0 +1,63 @@
+"""The site of the admin: unfold's, with our sign-in, search and links to public pages."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.contrib.admin.views.autocomplete import AutocompleteJsonView
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.urls import URLPattern, URLResolver, path, reverse_lazy
+from django.utils.decorators import method_decorator
+from unfold.forms import AdminOwnPasswordChangeForm
+from unfold.sites import UnfoldAdminSite
+
+from jobsite.accounts.lockout import limited
+from jobsite.accounts.pages import PasswordView
+
+SIGN_IN: list[Callable[..., Any]] = [limited]
+if "allauth" in settings.INSTALLED_APPS:  # the account pages ask for the second factor
+    from allauth.account.decorators import secure_admin_login
+
+    from jobsite.accounts.sign_in import redirects_login
+
+    SIGN_IN = [secure_admin_login, redirects_login, limited]
+
+
+class AutocompleteView(AutocompleteJsonView):
+    def serialize_result(self, obj: Any, to_field_name: str) -> dict[str, str]:
+        page: Any = self.model_admin
+        return super().serialize_result(obj, to_field_name) | {"text": page.choice_label(obj)}
+
+
+class AdminSite(UnfoldAdminSite):
+    @method_decorator(SIGN_IN)
+    def login(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        return super().login(request, extra_context)
+
+    @method_decorator(limited)
+    def password_change(self, request: HttpRequest, extra_context: Any = None) -> HttpResponseBase:
+        view = PasswordView.as_view(
+            form_class=AdminOwnPasswordChangeForm,
+            success_url=reverse_lazy("admin:password_change_done"),
+            extra_context=self.each_context(request) | (extra_context or {}),
+        )
+        return view(request)
+
+    def autocomplete_view(self, request: HttpRequest) -> HttpResponseBase:
+        return AutocompleteView.as_view(admin_site=self)(request)
+
+    def get_urls(self) -> list[URLPattern | URLResolver]:
+        """Put our views before those of unfold and Django with the same paths."""
+        # The modules of these views register pages with this site, so they cannot be imported earlier.
+        from applications.admin.search import search
+        from jobsite.admin.users import view_on_site
+
+        return [
+            path("search/", self.admin_view(search), name="search"),
+            path(
+                "r/<path:content_type_id>/<path:object_id>/",
+                self.admin_view(view_on_site),
+                name="view_on_site",
+            ),
+            *super().get_urls(),
+        ]
