@@ -9,21 +9,20 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import md5
-from pathlib import Path
+from itertools import product
 from typing import Any, NamedTuple
 
 import psycopg
 from django.apps import apps
-from django.db import DatabaseError, connections, transaction
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, transaction
 from psycopg import generators
 from psycopg.pq import ExecStatus
 
 from jobsite.serving import replica
-from jobsite.serving.triggers import forget, install, read_statements
 
 
 class RevisionState(NamedTuple):
-    """The one row of `jobsite.models.Revision`. A negative number: the triggers are not installed."""
+    """The one row of `jobsite.models.Revision`."""
 
     number: int
     shared: int
@@ -32,13 +31,10 @@ class RevisionState(NamedTuple):
 READ = f"SELECT {', '.join(RevisionState._fields)} FROM jobsite_revision WHERE id = 1"
 BINARY = 1  # libpq's number of the format
 
-SQLITE = """CREATE TRIGGER {table}_{verb}_bump_revision AFTER {verb} ON {table} BEGIN
+SQLITE = """CREATE TRIGGER IF NOT EXISTS {table}_{verb}_bump_revision AFTER {verb} ON {table} BEGIN
   INSERT INTO jobsite_revision (id, number, shared) VALUES (1, 1, {shared})
   ON CONFLICT (id) DO UPDATE SET number = number + 1, shared = shared + {shared};
 END"""
-POSTGRESQL = """CREATE OR REPLACE TRIGGER bump_revision
-  AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON {table}
-  FOR EACH STATEMENT EXECUTE FUNCTION jobsite_add_pending_bump({shared})"""
 
 
 def fetch(sql: str, *parameters: Any) -> list[tuple]:
@@ -94,8 +90,8 @@ def read_state() -> RevisionState:
 
 
 def bump(using: str) -> None:
-    """Raise both numbers, as the triggers do. On SQLite, also make them valid again after migrations."""
-    if connections[using].vendor == "sqlite":
+    """Raise both numbers, as the triggers do."""
+    if connections[using].vendor == "sqlite":  # a migration of an earlier release made the number negative
         sql = "UPDATE jobsite_revision SET number = abs(number) + 1, shared = shared + 1"
     else:
         sql = "INSERT INTO jobsite_pending_bump (shared) VALUES (1)"
@@ -104,25 +100,40 @@ def bump(using: str) -> None:
 
 
 @contextmanager
-def snapshot() -> Iterator[None]:
-    """Run public reads in one snapshot: REPEATABLE READ on PostgreSQL, one read transaction on SQLite. Writes
-    may fail with a DatabaseError."""
-    alias = replica.current()
-    if connections[alias].vendor == "postgresql":
-        with transaction.atomic(using=alias), connections[alias].cursor() as cursor:
+def snapshot() -> Iterator[RevisionState | None]:
+    """Run public reads in one snapshot, and yield its revision. Within a transaction, yield None: what it has
+    changed has no revision yet."""
+    connection = connections[replica.current()]
+    if connection.in_atomic_block or connections[DEFAULT_DB_ALIAS].in_atomic_block:
+        yield None
+    elif connection.vendor == "postgresql":
+        with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-            yield
+            yield read_state()
     else:  # Django's own transaction is a write transaction (BEGIN IMMEDIATE)
-        with connections[alias].cursor() as cursor:
+        with connection.cursor() as cursor:
             cursor.execute("BEGIN DEFERRED")
             try:
-                yield
+                yield read_state()
             finally:
                 cursor.execute("ROLLBACK")
 
 
-def install_triggers(using: str, **kwargs: Any) -> None:
-    """post_migrate receiver: install the triggers that raise the revision.
+# --- Triggers on SQLite. On PostgreSQL, migrations create them ----------------------------------------------
+
+
+def drop_triggers(using: str, plan: Any = None, **kwargs: Any) -> None:
+    """pre_migrate receiver: drop all triggers on SQLite, which cannot rebuild a table that one refers to, and
+    drops those of the table that it rebuilds."""
+    if connections[using].vendor == "sqlite" and plan:
+        with connections[using].cursor() as cursor:
+            cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
+            for (name,) in cursor.fetchall():
+                cursor.execute(f"DROP TRIGGER {name}")
+
+
+def create_triggers(using: str, plan: Any = None, **kwargs: Any) -> None:
+    """post_migrate receiver: create the triggers that raise the revision on SQLite.
 
     They are on the tables of `tracked_models` and `shared_models` of the app configurations, names of models.
     Changes of the latter raise the number `shared` too.
@@ -133,18 +144,11 @@ def install_triggers(using: str, **kwargs: Any) -> None:
         for shared, names in enumerate(("tracked_models", "shared_models"))
         for name in getattr(config, names, ())
     }
-    database = connections[using]
-    existing = set(database.introspection.table_names())
-    if not existing.issuperset(["jobsite_revision", *tables]):  # migrating backwards
-        if "jobsite_revision" in existing:
-            forget(using, "jobsite_revision")
+    existing = set(connections[using].introspection.table_names())
+    if connections[using].vendor != "sqlite" or "jobsite_revision" not in existing:
         return
-    if database.vendor == "sqlite":
-        verbs = ("insert", "update", "delete")
-        statements = [
-            SQLITE.format(table=table, verb=verb, shared=tables[table]) for table in tables for verb in verbs
-        ]
-    else:
-        statements = read_statements(Path(__file__).with_name("revision.postgresql.sql"))
-        statements += [POSTGRESQL.format(table=table, shared=shared) for table, shared in tables.items()]
-    install(using, "jobsite_revision", statements)
+    with connections[using].cursor() as cursor:
+        for table, verb in product(tables.keys() & existing, ("insert", "update", "delete")):
+            cursor.execute(SQLITE.format(table=table, verb=verb, shared=tables[table]))
+    if plan:
+        bump(using)  # for what was written without triggers
