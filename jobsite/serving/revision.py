@@ -4,19 +4,16 @@ Bulk updates, imports and SQL from other programs count too. A new number become
 change.
 """
 
-import itertools
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import md5
-from itertools import product
+from functools import cache
+from itertools import count, product
 from typing import Any, NamedTuple
 
 import psycopg
 from django.apps import apps
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, transaction
-from psycopg import generators
-from psycopg.pq import ExecStatus
 
 from jobsite.serving import replica
 
@@ -29,7 +26,6 @@ class RevisionState(NamedTuple):
 
 
 READ = f"SELECT {', '.join(RevisionState._fields)} FROM jobsite_revision WHERE id = 1"
-BINARY = 1  # libpq's number of the format
 
 SQLITE = """CREATE TRIGGER IF NOT EXISTS {table}_{verb}_bump_revision AFTER {verb} ON {table} BEGIN
   INSERT INTO jobsite_revision (id, number, shared) VALUES (1, 1, {shared})
@@ -48,39 +44,22 @@ def fetch(sql: str, *parameters: Any) -> list[tuple]:
     try:
         if connection.vendor == "sqlite":
             return raw.execute(sql.replace("%s", "?"), parameters).fetchall()
-        if raw.prepare_threshold is None:  # pgbouncer does not support PREPARE
-            return psycopg.Cursor(raw).execute(sql, parameters, prepare=True, binary=True).fetchall()
-        return _execute_prepared(raw, sql, parameters)
+        # One cursor for each connection: to make one costs as much as to read the revision. Behind pgbouncer,
+        # the connection does not prepare statements.
+        cursor = raw.__dict__.get("jobsite_cursor")
+        if cursor is None:
+            cursor = raw.__dict__["jobsite_cursor"] = psycopg.RawCursor(raw)
+        return cursor.execute(_numbered(sql), parameters, prepare=True, binary=True).fetchall()
     except Exception as error:
         connection.errors_occurred = True  # Django then checks the connection before the next request
         raise DatabaseError(str(error)) from error
 
 
-def _execute_prepared(raw: Any, sql: str, parameters: Any) -> list[tuple]:
-    """Run `sql`, prepared once per connection, by libpq. psycopg's cursor costs 20 us of CPU more: a warm
-    response would cost 1.3 times as much (tests/benchmarks/ablations.py)."""
-    server = raw.pgconn
-    prepared = raw.__dict__.setdefault("jobsite_prepared", {})
-    if (name := prepared.get(sql)) is None:
-        # Named after its text: behind an undeclared pooler, a name may be missing, never another one.
-        name = b"jobsite_" + md5(sql.encode(), usedforsecurity=False).hexdigest().encode()
-        numbers = itertools.count(1)
-        server.send_prepare(name, re.sub("%s", lambda found: f"${next(numbers)}", sql).encode())
-        _result(raw)
-        prepared[sql] = name
-    values = [str(each).replace("[", "{").replace("]", "}").encode() for each in parameters]
-    server.send_query_prepared(name, values, result_format=BINARY)
-    result = _result(raw)
-    transformer = psycopg.adapt.Transformer(raw)
-    transformer.set_pgresult(result)
-    return transformer.load_rows(0, result.ntuples, tuple)
-
-
-def _result(raw: Any) -> Any:
-    [result] = raw.wait(generators.execute(raw.pgconn))
-    if result.status not in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
-        raise psycopg.OperationalError(result.error_message.decode(errors="replace"))
-    return result
+@cache
+def _numbered(sql: str) -> str:
+    """Return `sql` with $1, $2 ... instead of each %s: psycopg does not have to parse it."""
+    numbers = count(1)
+    return re.sub("%s", lambda found: f"${next(numbers)}", sql)
 
 
 def read_state() -> RevisionState:

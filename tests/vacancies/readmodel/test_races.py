@@ -265,7 +265,7 @@ def test_filtered_list_during_continuous_writes(site, monkeypatch):
     assert [item["title"] for item in found] == ["Nurse 0", "Nurse 1", "Nurse 2"]
     assert len(writes) == 1
     found = json.loads(site.body(f"{LIST}?filter[search]=nurse&sort=title"))["data"]
-    # The second write came before the first statement, so that a snapshot was needed, the third one within it.
+    # The second write came before the first statement, so a snapshot was needed; the third one during it.
     assert [item["title"] for item in found] == ["Nurse 0 again", "Nurse 1 again", "Nurse 2"]
     assert len(writes) == 3
 
