@@ -19,7 +19,7 @@ from jobsite.api.viewsets import ReadOnlyViewSet
 from jobsite.serving.rendered_items import UnknownPlaceholderError, dumps, project, strip_markers
 from jobsite.serving.revision import RevisionState, fetch, read_state, snapshot
 from vacancies.api import process_cache
-from vacancies.api.rendered_items import STORED, render, resolve, store, stored_version
+from vacancies.api.rendered_items import render, resolve, store, stored_version
 from vacancies.models import ListedVacancy, Vacancy
 from vacancies.querysets import LIVE, VacancyList
 from vacancies.readmodel.maintenance import balance
@@ -67,7 +67,7 @@ def read_items(
         return [row[2] for row in rows], {}
     if state is None:
         return None
-    made = render(serializer_class, missing, STORED)
+    made = render(serializer_class, missing)
     return [row[2] or made[row[0]] for row in rows], {pk: (missing[pk], item) for pk, item in made.items()}
 
 
@@ -179,9 +179,11 @@ class ListViewSet(ReadOnlyViewSet):
             ids = list(self.ordered(published).values_list("pk", flat=True))
             self.until = Vacancy.objects.next_change(after=self.now)
         positions = self.paginator.set_total(len(ids))
-        page = ids[positions.start : positions.stop]
-        made = render(self.serializer_class, page, {"request": self.request}, self.only) if page else {}
-        return Page(self.joined(made[pk] for pk in page), period, {})
+        page = list(ids[positions.start : positions.stop])
+        vacancies = Vacancy.objects.with_related(self.only).in_bulk(page)
+        serializer = self.get_serializer(only=self.only)
+        items = [serializer.to_representation(vacancies[pk]) for pk in page]
+        return Page(dumps(items)[1:-1], period, {})
 
     # --- Parameters ---
 

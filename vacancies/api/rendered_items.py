@@ -42,17 +42,13 @@ def _stored_version(version: str, *values: Any) -> str:
     return f"{version}/{ITEM_FORMAT}/{zlib.crc32(repr(values).encode()):08x}"
 
 
-def render(
-    serializer_class: Any, pks: Iterable[int], context: dict[str, Any], only: list[str] | None = None
-) -> dict[int, bytes]:
-    """Return the items of the vacancies `pks`, with all keys or `only` these. With the context `STORED`, they
-    have placeholders."""
-    serializer = serializer_class(context=context, only=only)
+def render(serializer_class: Any, pks: Iterable[int]) -> dict[int, bytes]:
+    """Return the items of the vacancies `pks` by id, with placeholders."""
+    serializer = serializer_class(context=STORED)
     rendered = {}
-    for each in Vacancy.objects.with_related(only).filter(pk__in=list(pks)):
-        if context is STORED:
-            for choice in each.ordered_choices:
-                choice.option.label = Token(f"option:{choice.option_id}")
+    for each in Vacancy.objects.with_related().filter(pk__in=list(pks)):
+        for choice in each.ordered_choices:
+            choice.option.label = Token(f"option:{choice.option_id}")
         rendered[each.pk] = render_item(serializer.to_representation(each))
     return rendered
 

@@ -25,7 +25,7 @@ from jobsite.api.pagination import Unpaged
 from jobsite.api.permissions import InternalAccess, is_insider, is_protected
 from jobsite.api.serializers import AddressField, ItemSerializer, TextField
 from jobsite.api.viewsets import ReadOnlyViewSet
-from jobsite.serving.rendered_items import UnknownPlaceholderError, render_item, strip_markers
+from jobsite.serving.rendered_items import UnknownPlaceholderError, dumps, strip_markers
 from jobsite.serving.revision import RevisionState, fetch, snapshot
 from vacancies.api import process_cache, schema
 from vacancies.api.lists import ROW, ListViewSet, Rendered, fill, has_read_model, json_response, read_items
@@ -333,7 +333,7 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
     def plain_item(self, pk: str, state: RevisionState | None) -> Item:
         """Return the item of the vacancy or preview in the snapshot of `state`. Raises NotFound."""
         vacancy = self.find(Vacancy.objects.with_related(), pk, state)
-        return Item(strip_markers(render_item(self.get_serializer().to_representation(vacancy))), {})
+        return Item(dumps(self.get_serializer().to_representation(vacancy)), {})
 
     def find(self, vacancies: VacancyQuerySet, pk: str, state: RevisionState | None) -> Vacancy:
         """Return the vacancy in the path. A hidden one and an unknown one raise the same NotFound, after the

@@ -223,6 +223,12 @@ DO $$ BEGIN
   INSERT INTO jobsite_pending_bump (shared) VALUES (1);  -- invalidates what was cached before
 END $$
 """
+# Processes of the previous release read sizes of 0 from an empty table. Sums that overflow are an error, after which
+# they use their views.
+OVERFLOW = """
+INSERT INTO vacancies_bucketcount (start_at, start_id, external, hot, internal, hot_internal)
+SELECT '0001-01-01 00:00:00', 0, 9223372036854775807, 0, 0, 0 FROM vacancies_vacancy LIMIT 2
+"""
 
 
 class Migration(migrations.Migration):
@@ -236,6 +242,7 @@ class Migration(migrations.Migration):
         RunSQLOn("postgresql", [LZ4, FILL, COUNT]),
         RunSQLOn(
             "sqlite",
-            [f"DELETE FROM vacancies_{table}" for table in ("listedvacancy", "bucketcount", "vacancycount")],
+            [f"DELETE FROM vacancies_{table}" for table in ("listedvacancy", "bucketcount", "vacancycount")]
+            + [OVERFLOW],
         ),
     ]

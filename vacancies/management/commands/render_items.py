@@ -5,7 +5,7 @@ from django.db.models import Exists, OuterRef
 
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.serving.revision import snapshot
-from vacancies.api.rendered_items import STORED, render, store, stored_version
+from vacancies.api.rendered_items import render, store, stored_version
 from vacancies.api.versions import LIST_VIEWS
 from vacancies.models import ListedVacancy, RenderedItem
 from vacancies.readmodel.maintenance import rebuild
@@ -54,5 +54,5 @@ class Command(BaseCommand):
             )
             listed = ListedVacancy.objects.filter(~Exists(stored), pk__in=pks)
             missing = dict(listed.values_list("pk", "row_version"))
-            made = render(serializer_class, missing, STORED) if missing else {}
+            made = render(serializer_class, missing) if missing else {}
         return store(version, {pk: (missing[pk], item) for pk, item in made.items()}) if made else 0
