@@ -19,11 +19,11 @@ class JobsiteConfig(AppConfig):
         from jobsite.accounts import sessions  # noqa: F401 - importing registers the receiver
         from jobsite.demo import checks as demo_checks  # noqa: F401 - importing registers the checks
         from jobsite.ops import checks, server_checks  # noqa: F401 - importing registers the checks
-        from jobsite.serving import revision, triggers
+        from jobsite.serving import revision
 
         if "allauth" in settings.INSTALLED_APPS:
             from jobsite.accounts import sign_in  # allauth is an optional dependency
 
             sign_in.hide_from_admin()
-        pre_migrate.connect(triggers.drop_all, sender=self)
-        post_migrate.connect(revision.install_triggers, sender=self)
+        pre_migrate.connect(revision.drop_triggers, sender=self)
+        post_migrate.connect(revision.create_triggers, sender=self)

@@ -9,12 +9,11 @@ class Revision(models.Model):
     Triggers raise it, so that bulk updates and plain SQL count too (jobsite/serving/revision.py).
     """
 
-    # Negative while migrations run on SQLite: the triggers are dropped then, so nothing is cached.
     number = models.BigIntegerField(default=0)
     # The same for rows that many pages share: option labels, brands, recruiters, forms.
     shared = models.BigIntegerField(default=0, db_default=0)
     # PostgreSQL's system identifier and timeline at the last change. With others, a new epoch begins: both
-    # numbers jump, so that none is reused that a lost server gave out (revision.postgresql.sql).
+    # numbers jump, so that none is reused that a lost server gave out (migration 0004).
     timeline = models.CharField(max_length=40, default="", db_default="")
 
     def __str__(self) -> str:

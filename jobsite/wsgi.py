@@ -21,10 +21,9 @@ from jobsite.serving import SOURCE, replica  # noqa: E402
 from jobsite.serving.replica import REPLICA  # noqa: E402
 from jobsite.serving.response_cache import ResponseCache, run_wsgi  # noqa: E402
 from jobsite.serving.revision import read_state  # noqa: E402
-from vacancies.api.fast_path import FastPath  # noqa: E402
 
 IS_POOLED = bool(connections["default"].settings_dict["OPTIONS"].get("pool"))
-_django = ResponseCache(_bare, read_state, FastPath())
+_django = ResponseCache(_bare, read_state)
 
 logger = logging.getLogger(__name__)
 

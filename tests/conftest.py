@@ -15,6 +15,7 @@ from django.test import TransactionTestCase, override_settings
 from jobsite.ops.catalogs import compile_catalogs
 from tests.initial_rows import InitialRows
 from tests.servers import copy_template
+from vacancies.api import process_cache
 from vacancies.choices import Keyword
 from vacancies.models import Filter
 
@@ -94,9 +95,10 @@ def _settings_of_all_tests() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _isolated_files_and_cache(settings, tmp_path):
-    """Empty folders of uploads and an empty cache for each test."""
+    """Empty folders of uploads and empty caches for each test."""
     settings.MEDIA_ROOT, settings.PRIVATE_ROOT = tmp_path / "media", tmp_path / "private"
     cache.clear()
+    process_cache.process = process_cache.ProcessCache()  # the revision of another test may be the same
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ UNCHANGED_FIELDS = {
     "applications.Token": {"digest", "token_key", "password_mark"},
     "vacancies.Filter": {"keyword"},
     "vacancies.ListedVacancy": {"audience"},
+    "vacancies.RenderedItem": {"version"},
     "vacancies.Vacancy": {"title_folded", "search_text"},
     "vacancies.FilterOption": {"value"},  # a slug: checked by its validator
 }

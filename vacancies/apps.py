@@ -1,5 +1,4 @@
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
 # Custom permissions, stored in English and translated by jobsite/admin/users.py.
@@ -20,6 +19,3 @@ class VacanciesConfig(AppConfig):
     def ready(self) -> None:
         # models are not loaded when this module is imported
         from vacancies import checks  # noqa: F401 - importing registers the checks
-        from vacancies.readmodel import triggers
-
-        post_migrate.connect(triggers.install_triggers, sender=self)

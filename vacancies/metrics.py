@@ -11,7 +11,7 @@ from jobsite.ops.metrics import gauge
 from jobsite.serving.revision import read_state
 from vacancies.models import Audience, ListedVacancy, State, Vacancy
 from vacancies.querysets import VacancyList
-from vacancies.readmodel.totals import read_totals
+from vacancies.readmodel.totals import is_maintained, read_totals
 
 COUNT_MAX = 10_000  # rows counted for each state: more are reported as this number
 
@@ -25,10 +25,12 @@ def collect() -> Iterator[GaugeMetricFamily]:
         for state in State
         if state != State.PUBLISHED
     }
-    state = read_state()
-    lists = read_totals(state, now=now).totals
-    listed = ListedVacancy.objects.filter(is_expired=False).order_by()
-    only_internal = listed.live(at=now).filter(audience=Audience.INTERNAL).values("pk")
+    state, published = read_state(), vacancies.published(at=now)
+    if is_maintained():
+        lists = read_totals(state, now=now).totals
+    else:
+        lists = {each: published.in_list(each).count() for each in VacancyList}
+    only_internal = published.filter(audience=Audience.INTERNAL).values("pk")
     states[State.PUBLISHED.value,] = lists[VacancyList.EXTERNAL] + only_internal[:COUNT_MAX].count()
     yield gauge("vacancies", f"Vacancies by state, {COUNT_MAX} for more.", ("state",), states)
     by_list = {(each.column,): number for each, number in lists.items()}
@@ -36,7 +38,7 @@ def collect() -> Iterator[GaugeMetricFamily]:
 
     yield gauge("revision", "Incremented by every change of public data.", (), {(): state.number})
 
-    due = listed.aggregate(at=Min("publish_until"))["at"]
+    due = ListedVacancy.objects.filter(is_expired=False).aggregate(at=Min("publish_until"))["at"]
     overdue = (now - due).total_seconds() if due else 0
     help_text = "Time since the first expiry that manage.py maintain_lists has not marked."
     yield gauge("overdue_seconds", help_text, (), {(): max(0, overdue)})

@@ -38,11 +38,6 @@ class VacancyList(Enum):
         return "internal" in self.audiences
 
     @property
-    def path(self) -> str:
-        """The end of its path in the interface."""
-        return ("/hot" if self.is_hot else "") + ("/internal" if self.is_internal else "")
-
-    @property
     def condition(self) -> Q:
         """The condition on a row that has the columns `audience` and `is_hot`."""
         audience = Q(audience__in=self.audiences)

@@ -20,7 +20,7 @@ def base_url(request: HttpRequest) -> str:
     """Return the base URL of this service for use outside the response: mails, and the origin of passkeys.
 
     It is PUBLIC_BASE_URL, else the host of the request, which ALLOWED_HOSTS has checked. Nothing checks the
-    port that a client sends, so it is used in development only (decisions.md #103).
+    port that a client sends, so it is used in development only.
     """
     if settings.PUBLIC_BASE_URL:
         return settings.PUBLIC_BASE_URL

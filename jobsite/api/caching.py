@@ -12,7 +12,8 @@ from xxhash import xxh3_128_hexdigest
 
 # Keys of the WSGI environ. No request header can have these names.
 CACHE_UNTIL = "jobsite.cache_until"
-REQUEST_TIME = "jobsite.at"  # the one time of a request: of its response cache, fast path and view
+CACHE_REVISION = "jobsite.cache_revision"
+REQUEST_TIME = "jobsite.at"  # the one time of a request: of the response cache and the view
 
 
 def public(response: HttpResponse, *, now: datetime, until: datetime | None) -> None:
@@ -23,9 +24,11 @@ def public(response: HttpResponse, *, now: datetime, until: datetime | None) -> 
     response["Cache-Control"] = f"public, max-age={seconds}"
 
 
-def cache_until(request: HttpRequest, until: datetime | None) -> None:
-    """Allow the response cache to store the response to `request` until that time (None: no limit)."""
+def cache_until(request: HttpRequest, until: datetime | None, revision: int) -> None:
+    """Allow the response cache to store the response to `request` until that time (None: no limit), and while
+    the database has that revision."""
     request.META[CACHE_UNTIL] = until.timestamp() if until else float("inf")
+    request.META[CACHE_REVISION] = revision
 
 
 def private(response: HttpResponse) -> None:
@@ -34,7 +37,7 @@ def private(response: HttpResponse) -> None:
 
 
 def etag_of(body: bytes, apply: str = "") -> str:
-    """Return the weak ETag of a response: a hash of its body, so that views and fast path return the same.
+    """Return the weak ETag of a response: a hash of its body, so that all processes return the same.
 
     `apply` is the header `Apply`. It is hashed too, because a 304 cannot remove it from a stored response.
     """

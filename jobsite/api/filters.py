@@ -1,11 +1,6 @@
 """django-filter, with errors that state the parameter, the received value and the allowed values."""
 
-from typing import Any
-
 import django_filters
-from django.db.models import QuerySet
-from rest_framework.filters import BaseFilterBackend
-from rest_framework.request import Request
 
 from jobsite.api.parameters import refusal
 from jobsite.api.problems import InvalidParameters
@@ -25,12 +20,3 @@ class FilterSet(django_filters.FilterSet):
                     for name in sorted(wrong)
                 ]
             )
-
-
-class FilterBackend(BaseFilterBackend):
-    """Filters a list by the view's `filterset_class`."""
-
-    def filter_queryset(self, request: Request, queryset: QuerySet, view: Any) -> QuerySet:
-        filterset = view.filterset_class(view.query, queryset=queryset, request=request)
-        filterset.check()
-        return filterset.qs

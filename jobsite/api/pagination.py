@@ -9,7 +9,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobsite.api import parameters
-from jobsite.api.absolute_urls import absolute
 
 SIZE, NUMBER = "page[size]", "page[number]"
 DEFAULT_SIZE = 20
@@ -18,24 +17,11 @@ DEFAULT_SIZE = 20
 class PageNumberPagination(BasePagination):
     """`{"data": [...], "links": {...}, "meta": {...}}` by `page[size]` and `page[number]`.
 
-    The links repeat the view's `query`: its parameters by name, in canonical order.
+    The view calls `read`, then `set_total`, then `links_and_meta`. The links repeat the view's `query`: its
+    parameters by name, in canonical order.
     """
 
     names = (SIZE, NUMBER)
-
-    def paginate_queryset(self, queryset: QuerySet, request: Request, view: Any = None) -> list[Any]:
-        """Return the items of the requested page. A page beyond the last one is empty."""
-        self.request = request
-        self.read(view.query)
-        start = self.turn(queryset.count())
-        items = list(queryset[start : start + self.size]) if start < self.total else []
-        end = start + len(items)
-        if end != (self.end or start):  # a concurrent write between the two queries
-            if len(items) == self.size:  # more may follow
-                self.turn(max(end, queryset.count()))
-            else:
-                self.turn(end if items else min(start, queryset.count()))
-        return items
 
     def read(self, query: dict[str, str]) -> None:
         """Read the parameters of `query`. Raises InvalidParameters."""
@@ -43,22 +29,18 @@ class PageNumberPagination(BasePagination):
         self.number = parameters.number(NUMBER, query.get(NUMBER, "1"))
         self.others = {name: value for name, value in query.items() if name not in self.names}
 
-    def turn(self, total: int) -> int:
-        """Set the position of the page in a list of `total` items. Return the number of items before it."""
+    def set_total(self, total: int) -> range:
+        """Set the number of items of the list. Return the positions of those of the page."""
         self.total = total
         self.last = max(1, -(-total // self.size))
         start = (self.number - 1) * self.size
-        self.start = start + 1 if start < total else None
-        self.end = min(start + self.size, total) if start < total else None
-        return start
+        self.positions = range(total)[start : start + self.size]
+        return self.positions
 
     def link(self, number: int) -> str:
         return f"{self.stem}{number}"
 
-    def get_paginated_response(self, data: Any) -> Response:
-        return Response({"data": data} | self.place(absolute(self.request, self.request.path)))
-
-    def place(self, path: str) -> dict[str, Any]:
+    def links_and_meta(self, path: str) -> dict[str, Any]:
         """Return `links` and `meta` of the page of the list at `path`."""
         self.stem = f"{path}?{parameters.encode({**self.others, SIZE: self.size, NUMBER: ''})}"
         previous = min(self.number - 1, self.last)
@@ -71,11 +53,11 @@ class PageNumberPagination(BasePagination):
             },
             "meta": {
                 "current_page": self.number,
-                "from": self.start,
+                "from": self.positions.start + 1 if self.positions else None,
                 "last_page": self.last,
                 "path": path,
                 "per_page": self.size,
-                "to": self.end,
+                "to": self.positions.stop if self.positions else None,
                 "total": self.total,
             },
         }

@@ -30,6 +30,8 @@ class ReadOnlyViewSet(GenericViewSet):
     list_names: ClassVar[frozenset[str]] = frozenset()
     now: datetime
     query: dict[str, str]
+    until: datetime | None = None  # when the clock alone changes the response
+    revision: int | None = None  # of the database that the response shows; None: the site does not cache it
 
     def perform_authentication(self, request: Request) -> None:
         """Do nothing: permissions authenticate where they need to. Stale credentials break no public page."""
@@ -51,10 +53,6 @@ class ReadOnlyViewSet(GenericViewSet):
     def options(self, request: Request, *args: object, **kwargs: object) -> Response:
         return Response(status=204, headers={"Allow": ", ".join(self.allowed_methods)})
 
-    def next_change(self) -> datetime | None:
-        """Return the next time at which the clock alone changes the response."""
-        return None
-
     def is_private(self) -> bool:
         """Whether the response is not public."""
         return False
@@ -67,9 +65,9 @@ class ReadOnlyViewSet(GenericViewSet):
             if self.is_private():
                 caching.private(response)
             else:
-                until = self.next_change()
-                caching.public(response, now=self.now, until=until)
-                caching.cache_until(request, until)
+                caching.public(response, now=self.now, until=self.until)
+                if self.revision is not None:
+                    caching.cache_until(request, self.until, self.revision)
         return response
 
 

@@ -65,7 +65,7 @@ _options: Any = {"registry": None if _folder else registry}
 
 REQUESTS = Counter(
     "jobsite_requests",
-    "Requests answered; the source is cache, fast_path or view.",
+    "Requests answered; the source is cache or view.",
     ["operation", "method", "status", "source"],
     **_options,
 )

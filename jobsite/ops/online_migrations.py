@@ -181,11 +181,38 @@ class ReplaceConstraintOnline(migrations.AddConstraint):
         without_lock_timeout(schema_editor, f'ALTER TABLE "{table}" VALIDATE CONSTRAINT "{name}"')
 
 
+class RunSQLOn(migrations.RunSQL):
+    """Runs statements on one kind of database. The reverse does nothing."""
+
+    def __init__(self, vendor: str, sql: list[str]) -> None:
+        super().__init__([*sql], migrations.RunSQL.noop)
+        self.vendor = vendor
+
+    def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
+        return type(self).__name__, [self.vendor, self.sql], {}
+
+    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        if schema_editor.connection.vendor == self.vendor:
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+
+def revision_trigger(table: str, *, shared: int) -> str:
+    """Return the statement for PostgreSQL that lets changes of `table` raise the revision.
+
+    With `shared` 1, they raise both of its numbers.
+    """
+    return (
+        "CREATE OR REPLACE TRIGGER bump_revision "
+        f"AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON {table} "
+        f"FOR EACH STATEMENT EXECUTE FUNCTION jobsite_add_pending_bump({shared})"
+    )
+
+
 class DropTriggers(migrations.RunPython):
     """Backwards: drops the trigger functions that use tables which are about to be dropped. Also forwards, if
     `forwards` is true.
 
-    SQLite's triggers are dropped before every migration.
+    SQLite's triggers are dropped before every migration (jobsite/serving/revision.py).
     """
 
     def __init__(self, tables: str, *, forwards: bool = False) -> None:

@@ -59,33 +59,38 @@ def project(rendered: bytes, names: Iterable[bytes]) -> bytes:
 
 
 class UnknownPlaceholderError(Exception):
-    """A placeholder's row does not exist: it was deleted after the item was read."""
+    """The value of a placeholder is neither known nor found."""
+
+
+Resolve = Callable[[Iterable[bytes]], dict[bytes, bytes]]
 
 
 class PlaceholderResolver:
-    """The values of placeholders, loaded on first use.
+    """The values of placeholders that were read at one revision."""
 
-    `resolve` returns the JSON, which may contain placeholders, of those that exist.
-    """
-
-    def __init__(self, base_url: str, resolve: Callable[[Iterable[bytes]], dict[bytes, bytes]]) -> None:
-        self.resolve = resolve
+    def __init__(self, base_url: str) -> None:
         self.resolved = {BASE_URL: dumps(base_url)[1:-1]}
 
-    def fill(self, data: bytes) -> bytes:
-        """Return `data` with its placeholders replaced. Raises UnknownPlaceholderError."""
+    def fill(self, data: bytes, resolve: Resolve | None) -> bytes:
+        """Return `data` with its placeholders replaced. Raises UnknownPlaceholderError.
+
+        `resolve` reads those that are not known yet. It returns the JSON of those that exist, which may
+        contain placeholders.
+        """
         parts = data.split(MARK)
         resolved, names = self.resolved, parts[1::2]
         try:
             parts[1::2] = [resolved[name] for name in names]
         except KeyError:
+            if resolve is None:
+                raise UnknownPlaceholderError from None
             missing = set(names) - set(resolved)
-            new = self.resolve(missing)
+            new = resolve(missing)
             if len(new) < len(missing):
                 raise UnknownPlaceholderError from None
             if len(resolved) > MAX_RESOLVED:
                 resolved = self.resolved = {BASE_URL: resolved[BASE_URL]}
-                new |= self.resolve(set(names) - set(resolved) - set(new))
-            resolved.update({name: self.fill(value) for name, value in new.items()})
+                new |= resolve(set(names) - set(resolved) - set(new))
+            resolved.update({name: self.fill(value, resolve) for name, value in new.items()})
             parts[1::2] = [resolved[name] for name in names]
         return b"".join(parts)

@@ -1,15 +1,10 @@
 """A cache of public responses in each process, in front of Django.
 
-The key is the request. An entry is valid while the database has the revision at which it was made, from the
-time of its request until the next time at which the clock alone changes the response. The revision is read
-before the response is made, so an entry can only be newer than its revision.
-
-A miss goes to the fast path, which returns bodies only. The headers come from a template: those that Django
-gave to the first response of the same kind.
+The key is the request. An entry is valid while the database has the revision that the response shows, from
+the time of its request until the next time at which the clock alone changes it. The view states both.
 """
 
 import gzip
-import logging
 import re
 import threading
 import time
@@ -20,12 +15,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, Error
 
-from jobsite.api.caching import CACHE_UNTIL, REQUEST_TIME, etag_of, is_unchanged
+from jobsite.api.caching import CACHE_REVISION, CACHE_UNTIL, REQUEST_TIME, is_unchanged
 from jobsite.api.throttling import RateLimit
 from jobsite.serving import SOURCE, replica
 
@@ -33,7 +28,6 @@ PREFIXES = ("/v1/", "/v0.1/")
 MAX_KEY_LENGTH = 1000  # characters; our own links are shorter
 FLIGHT_TIMEOUT = 5  # seconds to wait for another thread that makes the same response
 MAX_AHEAD = 10  # seconds that an entry may be served by a database that is at an earlier revision
-MAX_TEMPLATES = 1_000  # header templates
 MIN_GZIP_SIZE = 200  # bytes
 ENTRY_OVERHEAD = 2000  # bytes that an entry takes beside its bodies, roughly
 # The parts of the WSGI environ that the response depends on.
@@ -44,18 +38,9 @@ _CONDITIONS = ("HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH", "HTTP_IF_MODIFIED_SINCE", 
 
 _GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")
 
-logger = logging.getLogger(__name__)
-
 Environ = dict[str, Any]
 Headers = list[tuple[str, str]]
 Key = tuple[str, ...]
-
-
-def _kind(key: Key) -> Key:
-    """The part of the key that the headers depend on: ids in the path do not matter, nor does the query."""
-    return (
-        tuple(re.sub("/[0-9]+", "/0", part) if part.startswith("/v") else part for part in key[:2]) + key[3:]
-    )
 
 
 def run_wsgi(application: Callable, environ: Environ) -> tuple[str, Headers, bytes]:
@@ -72,15 +57,6 @@ def run_wsgi(application: Callable, environ: Environ) -> tuple[str, Headers, byt
         if hasattr(result, "close"):
             result.close()
     return started[0], started[1], body
-
-
-class RenderedResponse(NamedTuple):
-    """A response of the fast path."""
-
-    body: bytes
-    until: datetime | None  # when the clock alone changes it
-    headers: dict[str, str | None]  # beside those of the template; None: not this one
-    revision: int
 
 
 @dataclass
@@ -123,14 +99,11 @@ class CacheEntry:
 class ResponseCache:
     """A WSGI application that caches the public responses of another one.
 
-    `read_state` returns the revision of the database. `fast_path` takes the environ and that state, or None
-    to read it itself, and returns None for a request that it leaves to the application.
+    `read_state` returns the revision of the database.
     """
 
     application: Callable[[Environ, Callable], Iterable[bytes]]
     read_state: Callable[[], Any]
-    fast_path: Callable[[Environ, Any], RenderedResponse | None] = lambda environ, state: None
-    header_templates: dict[Key, Headers] = field(default_factory=dict)
     entries: "OrderedDict[Key, CacheEntry]" = field(default_factory=OrderedDict)
     size: int = 0
     lock: Any = field(default_factory=threading.Lock)
@@ -142,27 +115,22 @@ class ResponseCache:
             return self.application(environ, start_response)
         now = time.time()
         try:
-            state = self.read_state() if key in self.entries else None
-            entry = self.find(key, state, now) if state else None
+            entry = self.find(key, now)
             if entry is None:
                 with self.single_flight(key) if settings.RESPONSE_CACHE_MB else nullcontext() as has_waited:
                     if has_waited:
-                        state, now = self.read_state(), time.time()
-                        entry = self.find(key, state, now)
+                        now = time.time()
+                        entry = self.find(key, now)
                     if entry is None:
-                        return self.make(key, state, now, environ, start_response)
+                        return self.make(key, now, environ, start_response)
         except Error:
             if replica.current() != DEFAULT_DB_ALIAS:
                 raise  # the caller retries on the primary
             return self.application(environ, start_response)  # Django makes the error response
-        if self.is_throttled(environ):
-            return self.application(environ, start_response)
+        if not RateLimit().allow_request(SimpleNamespace(META=environ)):
+            return self.application(environ, start_response)  # Django makes the error response
         environ[SOURCE] = "cache"
         return entry.respond(environ, start_response, now)
-
-    @staticmethod
-    def is_throttled(environ: Environ) -> bool:
-        return not RateLimit().allow_request(SimpleNamespace(META=environ))
 
     @staticmethod
     def key(environ: Environ) -> Key | None:
@@ -180,14 +148,15 @@ class ResponseCache:
             key += (environ.get("HTTP_ORIGIN", ""),)
         return key if sum(map(len, key)) <= MAX_KEY_LENGTH else None
 
-    def find(self, key: Key, state: Any, now: float) -> CacheEntry | None:
-        """Return the entry if it is valid at the revision `state` and the time `now`."""
+    def find(self, key: Key, now: float) -> CacheEntry | None:
+        """Return the entry if it is valid at the time `now` and the revision of the database."""
         entry = self.entries.get(key)
         if entry is None or not entry.since <= now < entry.until:
             return None
+        number = self.read_state().number
         # The connections of this process may lead to replicas that are late by different times.
-        is_ahead = entry.revision > state.number >= 0 and now < entry.since + MAX_AHEAD
-        if entry.revision != state.number and not is_ahead:
+        is_ahead = entry.revision > number and now < entry.since + MAX_AHEAD
+        if entry.revision != number and not is_ahead:
             return None
         with self.lock:
             if key in self.entries:
@@ -206,58 +175,22 @@ class ResponseCache:
             if is_acquired:
                 lock.release()
 
-    def make(
-        self, key: Key, state: Any, now: float, environ: Environ, start_response: Callable
-    ) -> Iterable[bytes]:
-        """Make the response for the time `now` by the fast path or by Django, and cache it if public."""
+    def make(self, key: Key, now: float, environ: Environ, start_response: Callable) -> Iterable[bytes]:
+        """Let Django make the full, unconditional response for the time `now`, and cache it if public."""
         environ.setdefault(REQUEST_TIME, datetime.fromtimestamp(now, UTC))
-        rendered = self.try_fast_path(environ, state)
-        revision = rendered.revision if rendered else (state or self.read_state()).number
-        if revision < 0:  # no triggers: a migration runs
-            return self.application(environ, start_response)
-        template = self.header_templates.get(kind := _kind(key)) if rendered else None
-        if template is not None and self.is_throttled(environ):
-            return self.application(environ, start_response)
-        if template is None:
-            status, headers, body, public_until = self.call_upstream(environ)
-            sets_cookie = any(name.lower() == "set-cookie" for name, _ in headers)
-            if public_until is None or sets_cookie or not status.startswith("200"):
-                start_response(status, headers)
-                return [b"" if environ["REQUEST_METHOD"] == "HEAD" else body]
-            added = {"cache-control", "content-length", "content-encoding"}  # by CacheEntry.respond
-            template = [(name, value) for name, value in headers if name.lower() not in added]
-            until = public_until
-        else:
-            environ[SOURCE] = "fast_path"
-        if rendered is not None:
-            if len(self.header_templates) >= MAX_TEMPLATES:
-                self.header_templates.clear()
-            self.header_templates[kind] = template
-            own = {"ETag": etag_of(rendered.body, rendered.headers.get("Apply") or "")} | rendered.headers
-            template = [(name, value) for name, value in template if name not in own]
-            template += [(name, value) for name, value in own.items() if value is not None]
-            body = rendered.body
-            until = rendered.until.timestamp() if rendered.until else float("inf")
-        etag = next((value for name, value in template if name.lower() == "etag"), "")
-        entry = CacheEntry(revision, now, until, template, etag, body)
-        self.store(key, entry)
-        return entry.respond(environ, start_response, time.time())
-
-    def try_fast_path(self, environ: Environ, state: Any) -> RenderedResponse | None:
-        try:
-            return self.fast_path(environ, state)
-        except Error:
-            raise
-        except Exception:  # a slow response is better than an error
-            logger.exception("The fast path failed; Django makes the response.")
-            return None
-
-    def call_upstream(self, environ: Environ) -> tuple[str, Headers, bytes, float | None]:
-        """Return status, headers and body of Django's full, unconditional response, and the time until which
-        it may be cached, or None."""
         plain = {name: value for name, value in environ.items() if name not in _CONDITIONS}
         plain["REQUEST_METHOD"] = "GET"
-        return *run_wsgi(self.application, plain), plain.get(CACHE_UNTIL)
+        status, headers, body = run_wsgi(self.application, plain)
+        sets_cookie = any(name.lower() == "set-cookie" for name, _ in headers)
+        if CACHE_REVISION not in plain or sets_cookie or not status.startswith("200"):
+            start_response(status, headers)
+            return [b"" if environ["REQUEST_METHOD"] == "HEAD" else body]
+        added = {"cache-control", "content-length", "content-encoding"}  # by CacheEntry.respond
+        kept = [(name, value) for name, value in headers if name.lower() not in added]
+        etag = next((value for name, value in headers if name.lower() == "etag"), "")
+        entry = CacheEntry(plain[CACHE_REVISION], now, plain[CACHE_UNTIL], kept, etag, body)
+        self.store(key, entry)
+        return entry.respond(environ, start_response, time.time())
 
     def store(self, key: Key, entry: CacheEntry) -> None:
         if not settings.RESPONSE_CACHE_MB:

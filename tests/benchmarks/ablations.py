@@ -16,7 +16,7 @@ import os
 import random
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import nullcontext
 from statistics import median
 from typing import Any
 from unittest.mock import patch
@@ -30,18 +30,14 @@ from tests.benchmarks.process import connection, cpu
 # isort: split
 
 import psycopg
-from django.http import HttpRequest, HttpResponse
 from django.test import override_settings
-from django.urls import re_path
 
 from jobsite import wsgi
-from jobsite.api.caching import CACHE_UNTIL
 from jobsite.serving import revision
 from jobsite.serving.response_cache import CacheEntry
 from tests.benchmarks.compare import LARGE, LIST, path, shuffled
 from tests.wsgi import ask
 
-RENDERED = "ablations.rendered"  # key of the WSGI environ
 Variant = Callable[[], Any]  # returns a context manager
 
 # --- Alternatives ------------------------------------------------------------------------------
@@ -59,36 +55,6 @@ def psycopg_cursor() -> Any:
         return psycopg.Cursor(raw).execute(sql, parameters, prepare=True, binary=True).fetchall()
 
     return patch.object(revision, "_execute_prepared", execute)
-
-
-class NoTemplates(dict):
-    def get(self, key: Any, default: Any = None) -> Any:
-        return default
-
-
-def django_for_each_miss() -> Any:
-    """The headers of each response from Django, whose only view returns the body that the fast path made."""
-    cache, fast_path = wsgi._django, wsgi._django.fast_path
-
-    def remembering(environ: dict[str, Any], state: Any) -> Any:
-        environ[RENDERED] = fast_path(environ, state)
-        return environ[RENDERED]
-
-    stack = ExitStack()
-    stack.enter_context(patch.object(cache, "fast_path", remembering))
-    stack.enter_context(patch.object(cache, "header_templates", NoTemplates()))
-    stack.enter_context(override_settings(ROOT_URLCONF=__name__))
-    return stack
-
-
-def rendered(request: HttpRequest) -> HttpResponse:
-    made, headers = request.META[RENDERED], {"Allow": "GET, HEAD, OPTIONS"}
-    request.META[CACHE_UNTIL] = made.until.timestamp() if made.until else float("inf")
-    headers |= made.headers
-    return HttpResponse(made.body, content_type="application/json", headers=headers)
-
-
-urlpatterns = [re_path("", rendered)]
 
 
 def gzip_each_time() -> Any:
@@ -111,14 +77,13 @@ def main() -> None:
     size = min(100, LARGE * len(found["data"]) // len(first[2]))
     pages = shuffled(path(LIST, page=n) for n in range(1, min(50, found["meta"]["last_page"]) + 1))
     large = shuffled(path(LIST, page=n, size=size) for n in range(1, min(50, found["meta"]["total"] // size)))
-    warm, cold = (psycopg_cursor,), (psycopg_cursor, django_for_each_miss)
     print("| case | app + database, us | alternative | us more | factor |\n|---|--:|---|--:|--:|")
     for title, paths, alternatives, headers in (
-        ("warm list", [LIST], warm, {}),
-        ("warm list, 304", [LIST], warm, {"HTTP_IF_NONE_MATCH": first[1]["ETag"]}),
+        ("warm list", [LIST], (psycopg_cursor,), {}),
+        ("warm list, 304", [LIST], (psycopg_cursor,), {"HTTP_IF_NONE_MATCH": first[1]["ETag"]}),
         ("warm list, gzip", [LIST], (gzip_each_time,), {"HTTP_ACCEPT_ENCODING": "gzip"}),
-        ("cold list", pages, cold, {}),
-        (f"cold list, {size} a page", large, cold, {}),
+        ("cold list", pages, (psycopg_cursor,), {}),
+        (f"cold list, {size} a page", large, (psycopg_cursor,), {}),
     ):
         with override_settings(RESPONSE_CACHE_MB=0) if title.startswith("cold") else nullcontext():
             turns = [

@@ -22,6 +22,7 @@ from jobsite.admin.base import as_id
 from vacancies.admin.list_filters import BrandFilter, StateFilter
 from vacancies.models import State, Status, Vacancy, VacancyCount
 from vacancies.querysets import CodePointOrder, VacancyQuerySet, own_brand
+from vacancies.readmodel.totals import is_maintained
 from vacancies.readmodel.vacancy_counts import by_block
 
 ORDER = re.compile(rf"(?<=[?&]{ORDER_VAR}=)[-.0-9]+")
@@ -115,7 +116,7 @@ class VacancyChangeList(ChangeList):
             sent.pop(StateFilter.parameter_name, ""),
             as_id(sent.pop(BrandFilter.parameter_name, "")),
         )
-        if sent or self.query or state in (State.SCHEDULED, State.EXPIRED):
+        if sent or self.query or state in (State.SCHEDULED, State.EXPIRED) or not is_maintained():
             return None, []
         counts = VacancyCount.objects.filter(own_brand(request.user))
         if brand is not None:

@@ -1,4 +1,4 @@
-"""What the fast path caches in each process between requests."""
+"""What each process caches of the public lists between requests."""
 
 from array import array
 from collections import OrderedDict
@@ -11,10 +11,9 @@ from typing import Any
 from django.conf import settings
 
 from jobsite.serving.rendered_items import PlaceholderResolver
-from jobsite.serving.revision import RevisionState, read_state
-from vacancies.api.rendered_items import ChangedError, resolve
-from vacancies.readmodel.maintenance import balance
-from vacancies.readmodel.totals import Totals, read_totals
+from jobsite.serving.revision import RevisionState
+from vacancies.models import Vacancy
+from vacancies.readmodel.totals import Period, Totals, read_totals
 
 MAX_FORMS = 1_000
 MAX_RESOLVERS = 8
@@ -26,34 +25,47 @@ class SharedCache:
 
     number: int
     resolvers: dict[str, PlaceholderResolver] = field(default_factory=dict)  # by base URL
-    forms: dict[tuple, tuple] = field(default_factory=dict)
+    forms: dict[int | None, Any] = field(default_factory=dict)  # by id
 
     def resolver(self, base_url: str) -> PlaceholderResolver:
         if base_url not in self.resolvers and len(self.resolvers) > MAX_RESOLVERS:
             self.resolvers.clear()
-        return self.resolvers.setdefault(base_url, PlaceholderResolver(base_url, resolve))
+        return self.resolvers.setdefault(base_url, PlaceholderResolver(base_url))
+
+    def form(self, pk: int | None, make: Callable[[], Any]) -> Any:
+        """Return what is cached for the form `pk`, or what `make` returns."""
+        if pk not in self.forms:
+            if len(self.forms) >= MAX_FORMS:
+                self.forms.clear()
+            self.forms[pk] = make()
+        return self.forms[pk]
 
 
 @dataclass
 class ProcessCache:
     """The cache of this process. Its threads may read from servers at different revisions."""
 
-    totals: Totals | None = None
+    totals: Totals | None = None  # of the read model
+    period: Period | None = None  # without it
     last_shared: SharedCache = field(default_factory=lambda: SharedCache(-1))
-    # Ids of filtered or sorted lists, with the revision and the next change of their totals.
     id_lists: "OrderedDict[tuple, tuple[tuple, array[int]]]" = field(default_factory=OrderedDict)
     lock: Any = field(default_factory=Lock)
 
-    def current_totals(self, state: RevisionState | None, now: datetime, *, is_pinned: bool) -> Totals:
-        """Return the totals at the revision `state`, or the last known ones, for the time `now`."""
+    def totals_at(self, now: datetime, state: RevisionState | None) -> Totals | None:
+        """Return the totals of the read model at the time `now` and the revision `state`, which the current
+        snapshot has. With None, return those that were read last. None if a clock is behind, or nothing is
+        cached."""
         totals = self.totals
-        if totals is None or not totals.holds_at(now) or (state and totals.state != state):
-            totals = read_totals(state or read_state(), now=now)
-            if totals.is_unbalanced and not is_pinned:
-                balance()
-                totals = read_totals(totals.state, now=now)
-            self.totals = totals
-        return totals
+        if state and not (totals and totals.state == state and totals.holds_at(now)):
+            totals = self.totals = read_totals(state, now=now)
+        return totals if totals and totals.holds_at(now) else None
+
+    def period_at(self, now: datetime, state: RevisionState) -> Period:
+        """Return the period of the time `now` at the revision `state`, which the current snapshot has."""
+        period = self.period
+        if not (period and period.state == state and period.holds_at(now)):
+            period = self.period = Period(state, now, Vacancy.objects.next_change(after=now))
+        return period
 
     def shared(self, number: int) -> SharedCache:
         """Return the cache that is valid at the shared number."""
@@ -62,16 +74,14 @@ class ProcessCache:
             found = self.last_shared = SharedCache(number)
         return found
 
-    def id_list(self, key: tuple, totals: Totals, query: Callable[[], Any] | None) -> "array[int]":
-        """Return the ids that are cached for `key`, or those of the queryset that `query` returns.
-
-        Without `query`, raises ChangedError instead: a query takes time in which others write.
-        """
-        valid = (totals.state, totals.until)
+    def ids(self, key: tuple, period: Period, query: Callable[[], Any] | None) -> "array[int] | None":
+        """Return the ids that are cached for the list `key`, or those of the queryset that `query` returns.
+        None without `query`."""
+        valid = (period.state, period.until)
         found, ids = self.id_lists.get(key, (None, array("q")))
         if found != valid:
             if query is None:
-                raise ChangedError
+                return None
             ids = array("q", query().values_list("pk", flat=True))
         with self.lock:
             self.id_lists[key] = (valid, ids)
@@ -83,3 +93,6 @@ class ProcessCache:
     def size(self) -> int:
         """Bytes that the id lists take, roughly."""
         return sum(len(ids) * ids.itemsize + 1_000 for _, ids in self.id_lists.values())
+
+
+process = ProcessCache()

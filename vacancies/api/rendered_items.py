@@ -1,113 +1,68 @@
-"""The rendered items of vacancies: made by the serializers on first use, and stored in `ListedVacancy`."""
+"""Rendered items of vacancies: made by the serializers on first use, and stored in `RenderedItem`."""
 
 import zlib
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
 from time import monotonic
 from typing import Any
 
-import django
-import rest_framework
 from django.conf import settings
 from django.db import DatabaseError, connections
 
-from jobsite.api import placeholders, renderers, serializers
 from jobsite.api.placeholders import Token
-from jobsite.serving import rendered_items
 from jobsite.serving.rendered_items import dumps, render_item, strip_markers
-from vacancies import choices, models, querysets
-from vacancies.api import serializers as shared_serializers
-from vacancies.api import v0_1, v1
-from vacancies.models import Brand, FilterOption, ListedVacancy, Recruiter, Vacancy, catalogue, vacancy
+from vacancies.api.serializers import BrandSerializer, RecruiterSerializer
+from vacancies.models import Brand, FilterOption, Recruiter, Vacancy
 from vacancies.readmodel.maintenance import best_effort_write
 
-VERSIONS = {"v1": v1.VacancySerializer, "v0_1": v0_1.VacancySerializer}
+# The format of stored items. Raise it with every change of what an item looks like: of the serializers, of
+# what they call, and of the placeholders. Items of other formats are rendered again.
+ITEM_FORMAT = 1
 STORED = {"is_stored": True}  # the context in which serializers return placeholders
-# The modules that decide what an item looks like, as this process has loaded them.
-_SOURCES = (
-    rendered_items, placeholders, renderers, serializers, shared_serializers, models, catalogue, vacancy,
-    querysets, choices, v0_1, v1, rest_framework,
-)  # fmt: skip
-_CODE_CHECKSUM = zlib.crc32(repr(django.VERSION).encode())
-for _file in (__file__, *(module.__file__ or "" for module in _SOURCES)):
-    _CODE_CHECKSUM = zlib.crc32(Path(_file).read_bytes(), _CODE_CHECKSUM)
-_SHARED: dict[str, Any] = {
-    "brand": (Brand, v1.BrandSerializer),
-    "recruiter": (Recruiter, v1.RecruiterSerializer),
-}
-FINGERPRINT_LENGTH = 8  # bytes, in front of every stored item
 PATIENCE = 0.5  # seconds to wait for the primary. A reader of a replica must not wait for a frozen one.
 PAUSE = 10.0  # seconds without storing after that: until HAProxy has noticed
+_STORE = (  # not if the row version has changed since
+    "INSERT INTO vacancies_rendereditem (vacancy_id, version, row_version, body) "
+    "SELECT vacancy_id, %s, row_version, %s FROM vacancies_listedvacancy "
+    "WHERE vacancy_id = %s AND row_version = %s "
+    "ON CONFLICT (vacancy_id, version) DO UPDATE SET row_version = excluded.row_version, body = excluded.body"
+)
+_SHARED: dict[str, Any] = {"brand": (Brand, BrandSerializer), "recruiter": (Recruiter, RecruiterSerializer)}
 
 _paused_until = 0.0
 
 
-class ChangedError(Exception):
-    """Concurrent write between two reads; retry."""
-
-
-def renderer_fingerprint() -> bytes:
-    """Return the fingerprint of this code and its settings. Items with another one are rendered again."""
-    return _fingerprint(settings.MULTI_BRANDING, settings.TIME_ZONE, settings.MEDIA_URL)
+def stored_version(version: str) -> str:
+    """Return the value of `RenderedItem.version` for items of that version of the interface."""
+    return _stored_version(version, settings.MULTI_BRANDING, settings.TIME_ZONE, settings.MEDIA_URL)
 
 
 @cache
-def _fingerprint(*values: Any) -> bytes:
-    return b"%08x" % zlib.crc32(repr(values).encode(), _CODE_CHECKSUM)
+def _stored_version(version: str, *values: Any) -> str:
+    return f"{version}/{ITEM_FORMAT}/{zlib.crc32(repr(values).encode()):08x}"
 
 
-@cache
-def _serializer(version: str, fingerprint: bytes) -> Any:
-    """One instance for each version and `fingerprint`: its fields cost as much to make as an item."""
-    return VERSIONS[version](context=STORED)
-
-
-def render(version: str, pks: Iterable[int]) -> dict[int, bytes]:
-    """Return the items of the vacancies `pks`, made by the serializer of the version."""
-    fingerprint = renderer_fingerprint()
-    serializer = _serializer(version, fingerprint)
+def render(serializer_class: Any, pks: Iterable[int]) -> dict[int, bytes]:
+    """Return the items of the vacancies `pks` by id, with placeholders."""
+    serializer = serializer_class(context=STORED)
     rendered = {}
     for each in Vacancy.objects.with_related().filter(pk__in=list(pks)):
         for choice in each.ordered_choices:
             choice.option.label = Token(f"option:{choice.option_id}")
-        rendered[each.pk] = fingerprint + render_item(serializer.to_representation(each))
-    return rendered
-
-
-def render_missing(version: str, rows: list[tuple]) -> dict[int, bytes]:
-    """Render and store the items that `rows` (id, row version, item) lack; return them by id.
-
-    Raises ChangedError if a vacancy was changed concurrently.
-    """
-    fingerprint = renderer_fingerprint()
-    missing = {
-        row[0]: row[1] for row in rows if not (row[2] and bytes(row[2][:FINGERPRINT_LENGTH]) == fingerprint)
-    }
-    if not missing:
-        return {}
-    rendered = render(version, missing)
-    if rendered.keys() != missing.keys():
-        raise ChangedError
-    if store(version, {pk: (missing[pk], item) for pk, item in rendered.items()}) < len(rendered):
-        listed = ListedVacancy.objects.filter(pk__in=list(missing))
-        if dict(listed.values_list("pk", "row_version")) != missing:
-            raise ChangedError
+        rendered[each.pk] = render_item(serializer.to_representation(each))
     return rendered
 
 
 def store(version: str, items: dict[int, tuple[int, bytes]]) -> int:
-    """Store items by id, each with the row version that was read before it was rendered. Skip those whose row
-    version has changed. Return the number of stored items."""
+    """Store items by id, each with the row version of the snapshot in which it was rendered, if it is still
+    that one. Return the number of stored items."""
     global _paused_until
     if monotonic() < _paused_until:
         return 0
-    sql = (
-        f"UPDATE {ListedVacancy._meta.db_table} SET {version} = %s WHERE vacancy_id = %s AND row_version = %s"
-    )
+    rows = [(stored_version(version), items[pk][1], pk, items[pk][0]) for pk in sorted(items)]
     try:
         with best_effort_write(PATIENCE) as cursor:
-            cursor.executemany(sql, [(items[pk][1], pk, items[pk][0]) for pk in sorted(items)])
+            cursor.executemany(_STORE, rows)
             return cursor.rowcount
     except DatabaseError:
         if connections["default"].connection is None:  # lost, as opposed to a lock that is not free

@@ -9,7 +9,7 @@ from jobsite.api.openapi import documented
 from jobsite.api.serializers import AddressField, ItemSerializer, SharedItemSerializer, TextField
 from vacancies.api import schema
 from vacancies.choices import Keyword
-from vacancies.models import Attachment, Brand, Vacancy
+from vacancies.models import Attachment, Brand, Recruiter, Vacancy
 
 
 class VacancyItemSerializer(ItemSerializer):
@@ -35,6 +35,20 @@ class BrandSerializer(SharedItemSerializer):
     class Meta:
         model = Brand
         fields = ("name", "description", "icons", "url")
+
+
+@documented("Recruiter", "A recruiter, with public contact data only.", schema.RECRUITER)
+class RecruiterSerializer(SharedItemSerializer):
+    """Interface 2.6: contact data only if the recruiter's record marks it as public."""
+
+    function = TextField()
+    email = TextField(source="shown_email")
+    phone = TextField(source="shown_phone")
+    image = AddressField("image", "image_url")
+
+    class Meta:
+        model = Recruiter
+        fields = ("id", "name", "function", "email", "phone", "image")
 
 
 @documented("Attachment", "A file to download.", schema.ATTACHMENT)

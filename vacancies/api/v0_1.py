@@ -8,7 +8,6 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema_view
 from rest_framework.decorators import action
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from jobsite.api.absolute_urls import absolute
 from jobsite.api.openapi import OPTIONAL_CREDENTIALS, PAGING, documented, operation
@@ -25,7 +24,7 @@ from vacancies.api.serializers import (
 )
 from vacancies.choices import Keyword
 from vacancies.models import Vacancy
-from vacancies.querysets import VacancyList, VacancyQuerySet
+from vacancies.querysets import VacancyList
 
 
 @documented("VacancyV0_1", "A published vacancy in version v0.1.", schema.VACANCY)
@@ -96,10 +95,8 @@ class VacancyViewSet(ListViewSet):
     """Published vacancies, in version v0.1."""
 
     serializer_class = VacancySerializer
+    item_version = "v0_1"
     successor = "v1:vacancy-list"  # the route that replaces the list
-
-    def get_queryset(self) -> VacancyQuerySet:
-        return self.listed().with_related({*VacancySerializer.Meta.fields, *Keyword.values})
 
     def finalize_response(
         self, request: Request, response: HttpResponse, *args: Any, **kwargs: Any
@@ -114,5 +111,5 @@ class VacancyViewSet(ListViewSet):
         permission_classes=[InternalAccess],
         successor="v1:vacancy-internal",
     )
-    def internal(self, request: Request) -> Response:
+    def internal(self, request: Request) -> HttpResponse:
         return self.list(request)

@@ -1,9 +1,11 @@
 """Version v1 of the vacancy API (interface 2.2, 2.10, 4)."""
 
 import re
+from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
+from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 from rest_framework.decorators import action
@@ -14,48 +16,42 @@ from rest_framework.response import Response
 from forms_structure.api import schema as forms_schema
 from forms_structure.api import v1 as forms_v1
 from forms_structure.exchange import digest
+from forms_structure.models import Form
 from forms_structure.schema import submission_schema
 from jobsite.api import parameters
 from jobsite.api.absolute_urls import absolute
-from jobsite.api.filters import FilterBackend
 from jobsite.api.openapi import OPTIONAL_CREDENTIALS, PAGING, documented, example, operation
 from jobsite.api.pagination import Unpaged
 from jobsite.api.permissions import InternalAccess, is_insider, is_protected
-from jobsite.api.serializers import AddressField, ItemSerializer, SharedItemSerializer, TextField
+from jobsite.api.serializers import AddressField, ItemSerializer
 from jobsite.api.viewsets import ReadOnlyViewSet
-from vacancies.api import schema
-from vacancies.api.lists import ListViewSet
+from jobsite.serving.rendered_items import UnknownPlaceholderError, dumps, strip_markers
+from jobsite.serving.revision import RevisionState, fetch, snapshot
+from vacancies.api import process_cache, schema
+from vacancies.api.lists import ROW, ListViewSet, Rendered, fill, has_read_model, json_response, read_items
+from vacancies.api.rendered_items import store, stored_version
 from vacancies.api.serializers import (
     AttachmentSerializer,
     BrandSerializer,
     LabelField,
     LabelsField,
     LabelsOrNullField,
+    RecruiterSerializer,
     VacancyItemSerializer,
 )
 from vacancies.choices import Keyword
 from vacancies.filtersets import OPTION_NAMES, FacetFilterSet, VacancyFilterSet, filter_name
-from vacancies.models import Audience, Filter, FilterOption, Recruiter, State, Vacancy
+from vacancies.models import Audience, Filter, FilterOption, State, Vacancy
 from vacancies.previews import opened_by
-from vacancies.querysets import VacancyList, VacancyQuerySet
+from vacancies.querysets import VacancyList, VacancyQuerySet, is_live
 
 ID = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 NO_SUCH_VACANCY = "No published vacancy has this id."
 NO_SUCH_PREVIEW = "This preview link is invalid or has expired."
-
-
-@documented("Recruiter", "A recruiter, with public contact data only.", schema.RECRUITER)
-class RecruiterSerializer(SharedItemSerializer):
-    """Interface 2.6: contact data only if the recruiter's record marks it as public."""
-
-    function = TextField()
-    email = TextField(source="shown_email")
-    phone = TextField(source="shown_phone")
-    image = AddressField("image", "image_url")
-
-    class Meta:
-        model = Recruiter
-        fields = ("id", "name", "function", "email", "phone", "image")
+_SINGLE = (
+    f"SELECT {ROW}, audience, publish_from, publish_until FROM vacancies_listedvacancy AS listed "
+    "WHERE vacancy_id = %s"
+)
 
 
 @documented("Vacancy", "A published vacancy.", schema.VACANCY)
@@ -174,29 +170,22 @@ class VacancyViewSet(ListViewSet):
     """Published vacancies, in version v1."""
 
     serializer_class = VacancySerializer
-    filter_backends = [FilterBackend]
+    item_version = "v1"
     filterset_class = VacancyFilterSet
     query_names = (*VacancyFilterSet.base_filters, "fields")
     list_names = OPTION_NAMES | {"fields"}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        self.only = None
         if "fields" in self.query:
             self.only = parameters.choices("fields", self.query["fields"], VacancySerializer.Meta.fields)
 
-    def get_queryset(self) -> VacancyQuerySet:
-        return self.listed().with_related(self.only)
-
-    def get_serializer(self, *args: Any, **kwargs: Any) -> Any:
-        return super().get_serializer(*args, only=self.only, **kwargs)
-
     @action(detail=False, vacancy_list=VacancyList.HOT)
-    def hot(self, request: Request) -> Response:
+    def hot(self, request: Request) -> HttpResponse:
         return self.list(request)
 
     @action(detail=False, vacancy_list=VacancyList.INTERNAL, permission_classes=[InternalAccess])
-    def internal(self, request: Request) -> Response:
+    def internal(self, request: Request) -> HttpResponse:
         return self.list(request)
 
     @action(
@@ -205,7 +194,7 @@ class VacancyViewSet(ListViewSet):
         vacancy_list=VacancyList.HOT_INTERNAL,
         permission_classes=[InternalAccess],
     )
-    def hot_internal(self, request: Request) -> Response:
+    def hot_internal(self, request: Request) -> HttpResponse:
         return self.list(request)
 
 
@@ -223,6 +212,22 @@ def find_published(request: Request, pk: str, vacancies: VacancyQuerySet, *, at:
     if not found:
         raise NotFound(NO_SUCH_VACANCY)
     return found[0]
+
+
+class Item(NamedTuple):
+    data: bytes
+    rendered: Rendered
+
+
+class ServedForm(NamedTuple):
+    form: Form | None
+    sections: list[dict[str, Any]]
+    version: str
+    language: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Form-Version": self.version, "Content-Language": self.language}
 
 
 @extend_schema_view(
@@ -275,61 +280,102 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
     """One published vacancy, public or internal, by its id, and its application form."""
 
     serializer_class = VacancySerializer
+    item_version = "v1"
     pagination_class = None
     lookup_value_regex = "[^/]+"
     query_names = ("preview",)
-    vacancy: Vacancy
-    accepts_applications = False  # set by `served_form`
+    audience = ""  # of the vacancy
 
-    def get_object(self, vacancies: VacancyQuerySet) -> Vacancy:
+    def retrieve(self, request: Request, pk: str) -> HttpResponse:
+        item = (
+            self.stored_item(pk, None)
+            if (is_stored := "preview" not in self.query and has_read_model())
+            else None
+        )
+        if item is None:
+            with snapshot() as state:
+                item = self.stored_item(pk, state) if is_stored else None
+                item = item or self.plain_item(pk, state)
+            if item.rendered:
+                store(self.item_version, item.rendered)
+        return json_response(b'{"data":' + item.data + b"}")
+
+    def stored_item(self, pk: str, state: RevisionState | None) -> Item | None:
+        """Return the stored item of a vacancy that everybody may see. Without a snapshot, whose revision is
+        `state`, return None if it needs one."""
+        rows = (
+            fetch(_SINGLE, stored_version(self.item_version), int(pk))
+            if ID.fullmatch(pk) and len(pk) < 19
+            else []
+        )
+        for *row, audience, start, end in rows:
+            is_hidden = audience == Audience.INTERNAL and is_protected()
+            found = read_items(self.serializer_class, [tuple(row)], state)
+            if found is None or is_hidden or not is_live(start, end, at=self.now):
+                return None
+            [item], rendered = found
+            number, shared = row[3:]
+            with suppress(UnknownPlaceholderError):
+                data = fill(strip_markers(item), absolute(self.request, "/")[:-1], shared, state)
+                self.audience, self.until, self.revision = audience, end, number
+                return Item(data, rendered)
+        return None
+
+    def plain_item(self, pk: str, state: RevisionState | None) -> Item:
+        """Return the item of the vacancy or preview in the snapshot of `state`. Raises NotFound."""
+        vacancy = self.find(Vacancy.objects.with_related(), pk, state)
+        return Item(dumps(self.get_serializer().to_representation(vacancy)), {})
+
+    def find(self, vacancies: VacancyQuerySet, pk: str, state: RevisionState | None) -> Vacancy:
         """Return the vacancy in the path. A hidden one and an unknown one raise the same NotFound, after the
         same queries."""
-        pk = self.kwargs["pk"]
         if "preview" in self.query and ID.fullmatch(pk):
-            if opened_by(self.query["preview"]) == int(pk) and (found := list(vacancies.filter(pk=pk))):
-                return found[0]
-            raise NotFound(NO_SUCH_PREVIEW)
-        return find_published(self.request, pk, vacancies, at=self.now)
+            if opened_by(self.query["preview"]) != int(pk) or not (found := list(vacancies.filter(pk=pk))):
+                raise NotFound(NO_SUCH_PREVIEW)
+            vacancy = found[0]
+        else:
+            vacancy = find_published(self.request, pk, vacancies, at=self.now)
+        self.audience, self.until = vacancy.audience, vacancy.publish_until
+        self.revision = state.number if state else None
+        return vacancy
 
     def get_serializer_context(self) -> dict[str, Any]:
         return {**super().get_serializer_context(), "preview": self.query.get("preview")}
 
-    def retrieve(self, request: Request, pk: str) -> Response:
-        self.vacancy = self.get_object(Vacancy.objects.with_related())
-        return Response({"data": self.get_serializer(self.vacancy).data})
-
-    def served_form(self) -> tuple[list[dict[str, Any]], dict[str, str]]:
-        """Return the sections of the vacancy's form, and the headers with its version and language. Always
-        three queries: the vacancy, the form with the form that it extends, the consent."""
+    def served_form(self, pk: str) -> ServedForm:
+        """Return the form of the vacancy in the path."""
         shown = Vacancy.objects.with_form().only(
             "audience", "status", "publish_from", "publish_until", "apply_url"
         )
-        self.vacancy = self.get_object(shown)
-        form = self.vacancy.served_form
-        sections, language = forms_v1.serve(form)
-        is_published = self.vacancy.state_at(self.now) == State.PUBLISHED  # not so with a preview
-        self.accepts_applications = is_published and self.vacancy.accepts_applications(form)
-        return sections, {"Form-Version": digest(sections), "Content-Language": language}
+        with snapshot() as state:
+            self.vacancy = self.find(shown, pk, state)
+
+            def make() -> ServedForm:
+                form = self.vacancy.served_form
+                sections, language = forms_v1.serve(form)
+                return ServedForm(form, sections, digest(sections), language)
+
+            if state is None:
+                return make()
+            return process_cache.process.shared(state.shared).form(self.vacancy.served_form_id, make)
 
     @action(detail=True)
     def form(self, request: Request, pk: str) -> Response:
-        sections, headers = self.served_form()
-        if self.accepts_applications:
+        served = self.served_form(pk)
+        headers = served.headers
+        is_published = self.vacancy.state_at(self.now) == State.PUBLISHED  # not so with a preview
+        if is_published and self.vacancy.accepts_applications(served.form):
             headers["Apply"] = absolute(request, request.path.removesuffix("form") + "applications")
-        return Response({"data": sections}, headers=headers)
+        return Response({"data": served.sections}, headers=headers)
 
     @action(detail=True, url_path="form/schema")
     def form_schema(self, request: Request, pk: str) -> Response:
-        sections, headers = self.served_form()
-        rules = submission_schema(sections, address=absolute(request, request.path))
-        return Response({"data": {"version": headers["Form-Version"], "schema": rules}}, headers=headers)
-
-    def next_change(self) -> datetime | None:
-        return self.vacancy.publish_until
+        served = self.served_form(pk)
+        rules = submission_schema(served.sections, address=absolute(request, request.path))
+        return Response({"data": {"version": served.version, "schema": rules}}, headers=served.headers)
 
     def is_private(self) -> bool:
-        is_internal = is_protected() and self.vacancy.audience == Audience.INTERNAL
-        return is_internal or "preview" in self.query
+        return "preview" in self.query or (is_protected() and self.audience == Audience.INTERNAL)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         response = super().finalize_response(request, response, *args, **kwargs)
@@ -381,7 +427,13 @@ class FilterViewSet(ReadOnlyViewSet):
     query_names = tuple(FacetFilterSet.base_filters)
     list_names = OPTION_NAMES
 
-    def get_queryset(self) -> list[Filter]:
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        with snapshot() as state:
+            self.until = Vacancy.objects.next_change(after=self.now)
+            self.revision = state.number if state else None
+            return super().list(request)
+
+    def get_queryset(self) -> Any:
         vacancies = Vacancy.objects.published(at=self.now).external()
         facets = FacetFilterSet(self.query, queryset=vacancies, request=self.request)
         facets.check()
@@ -391,6 +443,3 @@ class FilterViewSet(ReadOnlyViewSet):
             if (name := filter_name(keyword)) in self.query
         }
         return Filter.objects.active().with_counted_options(facets.qs, overrides)
-
-    def next_change(self) -> datetime | None:
-        return Vacancy.objects.next_change(after=self.now)

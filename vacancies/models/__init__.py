@@ -2,7 +2,7 @@
 
 from vacancies.models.approval import APPROVE, Approval, needs_approval, waiting_for_approval
 from vacancies.models.catalogue import Brand, Filter, FilterOption, Recruiter, free_value
-from vacancies.models.read_model import BucketCount, ListedVacancy, VacancyCount
+from vacancies.models.read_model import BucketCount, ListedVacancy, RenderedItem, VacancyCount
 from vacancies.models.saved_view import ListPreference, SavedView
 from vacancies.models.statistics import DailyStatisticsBase, DailyVacancies, StateCount, StatisticsQuerySet
 from vacancies.models.template import VacancyTemplate
@@ -35,6 +35,7 @@ __all__ = [
     "ListedVacancy",
     "Presence",
     "Recruiter",
+    "RenderedItem",
     "SavedView",
     "State",
     "StateCount",

@@ -13,10 +13,10 @@ class ListedVacancyQuerySet(PublishedQuerySet):
 
 
 class ListedVacancy(models.Model):
-    """A vacancy whose status is published: the columns that decide its place in the lists, and its rendered
-    item in each version of the interface.
+    """A vacancy whose status is published: the columns that decide its place in the lists.
 
-    Triggers replace the row in the transaction that changes the vacancy. Items are rendered lazily.
+    On PostgreSQL, triggers replace the row in the transaction that changes the vacancy. On SQLite, the tables
+    of the read model are empty.
     """
 
     vacancy = models.OneToOneField(
@@ -32,8 +32,6 @@ class ListedVacancy(models.Model):
     # the indexes of the lists, and not counted. Correct results do not depend on it (readmodel/totals.py).
     is_expired = models.BooleanField()
     row_version = models.BigIntegerField()  # changes whenever the content of the items changes
-    v1 = models.BinaryField(null=True)
-    v0_1 = models.BinaryField(null=True)
 
     objects = ListedVacancyQuerySet.as_manager()
 
@@ -53,6 +51,24 @@ class ListedVacancy(models.Model):
 
     def __str__(self) -> str:
         return str(self.vacancy_id)
+
+
+class RenderedItem(models.Model):
+    """The stored JSON of a vacancy in a version of the interface, which readers write.
+
+    It is valid while `ListedVacancy` has the same `row_version` (vacancies/api/rendered_items.py).
+    """
+
+    pk = models.CompositePrimaryKey("vacancy_id", "version")
+    vacancy = models.ForeignKey(
+        Vacancy, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
+    version = models.CharField(max_length=40)
+    row_version = models.BigIntegerField()
+    body = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"{self.vacancy_id}, {self.version}"
 
 
 class VacancyCount(models.Model):

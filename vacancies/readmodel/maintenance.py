@@ -1,4 +1,4 @@
-"""Maintenance of the read model. Without it, results are correct, but reading them becomes slower."""
+"""Maintenance of the read model, on PostgreSQL. Without it, results are correct, and reading is slower."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 from jobsite.serving.revision import bump
 from vacancies.models import ListedVacancy, Vacancy
 from vacancies.querysets import VacancyList, VacancyQuerySet
-from vacancies.readmodel.totals import BUCKETS, END, FIRST, MAX_SIZE, Key, as_key, as_parameter
+from vacancies.readmodel.totals import BUCKETS, END, FIRST, MAX_SIZE, Key
 from vacancies.readmodel.vacancy_counts import recount
 
 BATCH_SIZE = 2_000  # vacancies
@@ -43,20 +43,9 @@ def best_effort_write(patience: float | None = None) -> Iterator[Any]:
     connection.ensure_connection()
     connection.patience = patience
     try:
-        with connection.cursor() as cursor:
-            if connection.vendor == "sqlite":
-                cursor.execute(f"PRAGMA busy_timeout = {LOCK_TIMEOUT}")
-            try:
-                with transaction.atomic():
-                    if connection.vendor == "postgresql":
-                        cursor.execute(
-                            f"SET LOCAL lock_timeout = {LOCK_TIMEOUT}; SET LOCAL synchronous_commit = off"
-                        )
-                    yield cursor
-            finally:
-                if connection.vendor == "sqlite":
-                    seconds = connection.settings_dict["OPTIONS"].get("timeout", 5)
-                    cursor.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL lock_timeout = {LOCK_TIMEOUT}; SET LOCAL synchronous_commit = off")
+            yield cursor
     finally:
         connection.patience = None
 
@@ -67,8 +56,8 @@ def balance() -> bool:
     Return False if another transaction, or autovacuum, has a lock on the counts.
     """
     with suppress(DatabaseError), best_effort_write() as cursor:
-        if connections["default"].vendor == "postgresql":  # see bucket_count_change()
-            cursor.execute("LOCK TABLE vacancies_bucketcount IN SHARE ROW EXCLUSIVE MODE NOWAIT")
+        # See bucket_count_change() in migration 0014.
+        cursor.execute("LOCK TABLE vacancies_bucketcount IN SHARE ROW EXCLUSIVE MODE NOWAIT")
         _balance(cursor)
         return True
     return False
@@ -76,14 +65,13 @@ def balance() -> bool:
 
 def _balance(cursor: Any) -> None:
     cursor.execute(BUCKETS)
-    buckets = [(as_key(row), row[2:6]) for row in reversed(cursor.fetchall())]
+    buckets = [(row[:2], row[2:6]) for row in reversed(cursor.fetchall())]
     balanced: list[tuple[Key, Any]] = []
     for (start, counts), (end, _) in pairwise([*buckets, (END, ())]):
         parts = [(start, counts)]
         if max(counts) > MAX_SIZE:
-            keys = as_parameter(start[0]), start[1], as_parameter(end[0]), end[1]
-            cursor.execute(_PARTS, [BUCKET_SIZE, *keys, BUCKET_SIZE])
-            parts = [(as_key(row), row[2:6]) for row in cursor.fetchall()]
+            cursor.execute(_PARTS, [BUCKET_SIZE, *start, *end, BUCKET_SIZE])
+            parts = [(row[:2], row[2:6]) for row in cursor.fetchall()]
         for key, numbers in parts:
             merged = [sum(pair) for pair in zip(balanced[-1][1], numbers, strict=True)] if balanced else []
             if merged and max(merged) <= BUCKET_SIZE:
@@ -94,7 +82,7 @@ def _balance(cursor: Any) -> None:
     cursor.executemany(
         f"INSERT INTO vacancies_bucketcount (start_at, start_id, {', '.join(_COLUMNS)}) "
         "VALUES (%s, %s, %s, %s, %s, %s)",
-        [(as_parameter(at), pk, *numbers) for (at, pk), numbers in balanced],
+        [(*key, *numbers) for key, numbers in balanced],
     )
 
 
@@ -123,14 +111,26 @@ def save_again(vacancies: VacancyQuerySet, *, skip_locked: bool = False) -> int:
         return Vacancy.objects.using(vacancies.db).filter(pk__in=pks).update(status=F("status"))
 
 
+def delete_unused_items(versions: list[str]) -> None:
+    """Delete the items that no reader uses: of vacancies that have changed or are not published any more, and
+    of other `versions` than these."""
+    with connections["default"].cursor() as cursor:
+        cursor.execute(
+            "DELETE FROM vacancies_rendereditem AS item WHERE version <> ALL(%s) OR NOT EXISTS ("
+            "SELECT FROM vacancies_listedvacancy AS listed WHERE listed.vacancy_id = item.vacancy_id "
+            "AND listed.row_version = item.row_version)",
+            [versions],
+        )
+
+
 def rebuild(using: str = "default") -> None:
     """Rebuild the read model from the vacancies, for example after `loaddata`."""
     with transaction.atomic(using=using), connections[using].cursor() as cursor:
-        if connections[using].vendor == "postgresql":
-            # Only reads continue: no transaction has a lock that `add_missing` would wait for.
-            tables = "vacancies_vacancy, vacancies_listedvacancy, vacancies_bucketcount"
-            cursor.execute(f"LOCK TABLE {tables} IN EXCLUSIVE MODE")
+        # Only reads continue: no transaction has a lock that `add_missing` would wait for.
+        tables = "vacancies_vacancy, vacancies_listedvacancy, vacancies_bucketcount"
+        cursor.execute(f"LOCK TABLE {tables} IN EXCLUSIVE MODE")
         bump(using)  # invalidates every cache, and no rendered item is kept
+        cursor.execute("DELETE FROM vacancies_rendereditem")
         cursor.execute("DELETE FROM vacancies_listedvacancy")
         cursor.execute("DELETE FROM vacancies_bucketcount")
         add_missing(using)

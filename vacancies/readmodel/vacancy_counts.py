@@ -1,5 +1,5 @@
-"""The counts of the list of vacancies in the admin: exact totals and the place of every page, without a walk
-over a million rows (docs/decisions.md #194)."""
+"""The counts of the list of vacancies in the admin, on PostgreSQL: exact totals and the place of every page,
+without a walk over a million rows (docs/decisions.md #194)."""
 
 from django.db import connections, transaction
 from django.db.models import QuerySet, Sum
@@ -29,20 +29,10 @@ def recount(using: str = "default") -> None:
 
 
 def _replace(using: str, query: str) -> None:
-    connection = connections[using]
-    with transaction.atomic(using=using), connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            # One process at a time. Writers of vacancies, which insert, do not wait.
-            cursor.execute("LOCK TABLE vacancies_vacancycount IN SHARE UPDATE EXCLUSIVE MODE")
-            cursor.execute(_REPLACE + query.format("gone"))
-            return
-        cursor.execute("DELETE FROM vacancies_vacancycount WHERE count = 0")  # takes the lock of writers
-        cursor.execute(query.format("vacancies_vacancycount"))
-        sums = cursor.fetchall()
-        cursor.execute("DELETE FROM vacancies_vacancycount")
-        cursor.executemany(
-            f"INSERT INTO vacancies_vacancycount ({_GROUPED}, count) VALUES (%s, %s, %s, %s)", sums
-        )
+    with transaction.atomic(using=using), connections[using].cursor() as cursor:
+        # One process at a time. Writers of vacancies, which insert, do not wait.
+        cursor.execute("LOCK TABLE vacancies_vacancycount IN SHARE UPDATE EXCLUSIVE MODE")
+        cursor.execute(_REPLACE + query.format("gone"))
 
 
 def by_block(counts: QuerySet[VacancyCount]) -> list[tuple[int, int]]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from tests import servers
 from tests.chaos.stress.clock import Clock
-from tests.chaos.stress.comparison import compare_read_model, compare_with_oracle, compare_with_views
+from tests.chaos.stress.comparison import compare_read_model, compare_responses, compare_with_oracle
 from tests.chaos.stress.reader import Node, read
 from tests.chaos.stress.state import READERS, WRITERS, SharedState, fill
 from tests.chaos.stress.writer import write
@@ -98,7 +98,7 @@ def stress(
             for n, is_stepping in ((0, False), (1, False), (1, True)):
                 if is_stepping:  # no revision invalidates what is cached
                     clocks[1].offset = next(offsets)
-                compared += compare_with_views(shared, nodes[n], clocks[n].offset, chance, tags)
+                compared += compare_responses(shared, nodes[n], clocks[n].offset, chance, tags)
                 compared += compare_with_oracle(shared, nodes[n], clocks[n].offset)
             collect()
             print(f"{sum(shared.responses)} responses, {compared} compared, {sum(shared.writes)} writes, "

@@ -20,7 +20,6 @@ from tests.applications.makers import MINE, bearer, make_token, make_user
 from tests.factories import make_vacancy
 from tests.servers import ROOT, SYSTEM_ENV
 from tests.wsgi import ask
-from vacancies.api.fast_path import FastPath
 from vacancies.previews import token_for
 
 pytestmark = pytest.mark.django_db
@@ -95,10 +94,10 @@ def test_documentation_loads_nothing_from_other_sites(client):
 
 
 def test_cached_responses_have_the_headers(wsgi, at, filters, settings):
-    """From the views, the fast path, the response cache, and as 304."""
+    """From the views, the response cache, and as 304."""
     settings.RESPONSE_CACHE_MB = 1
     make_vacancy()
-    bodies = ResponseCache(_bare, read_state, FastPath())
+    bodies = ResponseCache(_bare, read_state)
     for path in ("/v1/vacancies", "/v0.1/vacancies", "/v1/filters"):
         view, cold, warm = (ask(application, path)[1] for application in (_bare, bodies, bodies))
         assert cold == warm == view

@@ -20,7 +20,6 @@ from tests.applications.makers import MINE, make_token
 from tests.factories import make_brand, make_vacancy
 from tests.jobsite.api.paths import PATHS
 from tests.wsgi import ask
-from vacancies.api.fast_path import FastPath
 from vacancies.models import Attachment, Vacancy
 
 ARCHIVES = [
@@ -73,7 +72,7 @@ class Site:
     """A server process with a response cache, which runs while its database is replaced."""
 
     def __init__(self, application: Any, user: Any) -> None:
-        self.application = ResponseCache(application, read_state, FastPath())
+        self.application = ResponseCache(application, read_state)
         self.user = user
         self.paths = [*PATHS, "/v1/vacancies?page[size]=3&page[number]=2", "/v1/vacancies?sort=title"]
         for pk in Vacancy.objects.values_list("pk", flat=True):

@@ -20,7 +20,7 @@ from jobsite.ops.backups.files import locked
 from jobsite.ops.commands import UsageError
 from tests.factories import make_brand, make_recruiter, make_vacancy
 from tests.jobsite.ops.backups import ARCHIVES, output, run
-from tests.vacancies.api.test_fast_path import bucket_counts
+from tests.vacancies.api.site import bucket_counts
 from vacancies.models import Attachment, Vacancy
 
 pytestmark = ARCHIVES

@@ -108,7 +108,7 @@ def test_counters_are_exact_while_processes_are_replaced(tmp_path):
 
     def answered():
         labels, found = ("GET", "v1:single-vacancy-detail", "200"), scrape()
-        names = {each: sorted((*labels, each)) for each in ("cache", "fast_path", "view")}
+        names = {each: sorted((*labels, each)) for each in ("cache", "view")}
         return {source: found.get(("jobsite_requests_total", *name), 0) for source, name in names.items()}
 
     try:

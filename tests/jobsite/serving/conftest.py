@@ -21,7 +21,6 @@ from tests.jobsite.serving.databases import databases
 from tests.servers.process import ROOT, SYSTEM_ENV
 from tests.wsgi import ask
 from vacancies.api import rendered_items
-from vacancies.api.fast_path import FastPath
 from vacancies.models import Vacancy
 
 
@@ -88,7 +87,7 @@ def site(cluster, settings, monkeypatch, django_db_blocker):
     persist. `run` calls a function in that thread."""
     settings.RESPONSE_CACHE_MB = 8
     monkeypatch.setattr(wsgi, "_replica_failed", False)
-    monkeypatch.setattr(wsgi, "_django", ResponseCache(wsgi._bare, read_state, FastPath()))
+    monkeypatch.setattr(wsgi, "_django", ResponseCache(wsgi._bare, read_state))
     monkeypatch.setattr(base, "_unresponsive_until", {})
     monkeypatch.setattr(rendered_items, "_paused_until", 0.0)
     hosts = ",".join(f"127.0.0.1:{server.port}" for server in (cluster.primary, cluster.replica))

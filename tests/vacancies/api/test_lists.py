@@ -89,9 +89,8 @@ def make_many():
 def test_list_query_count_does_not_depend_on_the_page(client, at, django_assert_num_queries):
     for count in make_many():
         for path in LISTS:
-            # count, page with brand and head recruiter, options, attachments, next change (2);
-            # v1 adds the recruiters, which v0.1 does not have.
-            with django_assert_num_queries(7 if path.startswith("/v1/") else 6, info=path):
+            # ids, vacancies with brand and head recruiter, options, recruiters, attachments, next change (2)
+            with django_assert_num_queries(7, info=path):
                 assert len(ids(client, path, **{"page[size]": 100})) == count
 
 
@@ -99,10 +98,10 @@ def test_filtered_list_takes_no_more_queries(client, at, django_assert_num_queri
     query = {"filter[regions]": "ghent", "filter[search]": "text", "sort": "title", "page[size]": 100}
 
     for count in make_many():
-        # count, page, options, recruiters, attachments, next change (2)
+        # ids, vacancies, options, recruiters, attachments, next change (2)
         with django_assert_num_queries(7):
             assert len(ids(client, "/v1/vacancies", **query)) == count
-        # with fields: count, page, next change (2)
+        # with fields: ids, vacancies, next change (2)
         with django_assert_num_queries(4):
             assert len(ids(client, "/v1/vacancies", fields="id,title", **query)) == count
 
@@ -116,7 +115,7 @@ def test_single_takes_four_queries_and_shows_attachments_in_order(client, at, dj
     with django_assert_num_queries(4):
         item = client.get(f"/v1/vacancies/{vacancy.pk}").json()["data"]
     assert [each["name"] for each in item["attachments"]] == ["a.pdf", "b", "c"]
-    # count, next change (2)
+    # ids, next change (2)
     with django_assert_num_queries(3):
         assert ids(client, "/v1/vacancies", **{"page[number]": 999_999_999}) == []
 

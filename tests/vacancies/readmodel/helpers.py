@@ -1,6 +1,7 @@
-"""A second database connection, a step at a defined point, and comparisons with the views."""
+"""A second database connection, a step at a defined point, and comparisons of all pages."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -8,16 +9,15 @@ import pytest
 from django.db import DatabaseError, connection, connections, transaction
 from django.db.models import F
 
-from tests.vacancies.api.test_fast_path import LISTS, Site
-from vacancies.api import fast_path
+from tests.vacancies.api.site import LISTS, Site
+from vacancies.api import lists
 from vacancies.models import ListedVacancy
 from vacancies.readmodel import maintenance, totals
 
 LIST = "/v1/vacancies"
 on_postgresql = pytest.mark.skipif(
-    connection.vendor != "postgresql", reason="SQLite has one writer at a time"
+    connection.vendor != "postgresql", reason="SQLite has one writer at a time, and no read model"
 )
-on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="tests SQLite's triggers")
 
 
 @contextmanager
@@ -47,7 +47,7 @@ def now_or_later(act: Callable[[], Any]) -> Callable[[], Any]:
 def step_in(monkeypatch: Any, sql: str, act: Callable[[], Any]) -> list[Any]:
     """Call `act` once, right before the first statement that contains `sql`. Return a list that is empty
     afterwards."""
-    fetch, left = fast_path.fetch, [act]
+    fetch, left = lists.fetch, [act]
 
     def act_once(statement: str) -> None:
         if sql in statement and left:
@@ -61,10 +61,23 @@ def step_in(monkeypatch: Any, sql: str, act: Callable[[], Any]) -> list[Any]:
         act_once(statement)
         return execute(statement, *rest)
 
-    for module in (fast_path, totals):
+    for module in (lists, totals):
         monkeypatch.setattr(module, "fetch", fetch_later)
     monkeypatch.setattr(connections["default"], "execute_wrappers", [execute_later])
     return left
+
+
+def in_a_thread(act: Callable[[], Any]) -> None:
+    """Call `act` in another thread, which has its own connection."""
+
+    def run() -> None:
+        try:
+            act()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(run).result()
 
 
 def use_small_buckets(monkeypatch: Any, size: int) -> None:
@@ -86,26 +99,14 @@ def write_rows(vacancies: Any, *, is_expired: bool) -> None:
         ListedVacancy.objects.bulk_create(rows)
 
 
-def body(site: Site, path: str) -> bytes:
-    return site.ask(site.cached, path)[2]
-
-
-def check(site: Site, path: str) -> None:
-    """Check that a process with cached responses and a new one return the response of the views."""
-    expected = site.ask(site.django, path)
-    for application in (site.cached, Site(site.django).cached):
-        got = site.ask(application, path)
-        assert (got[0], got[2]) == (expected[0], expected[2]), path
-
-
-def check_pages(site: Site, *sizes: int, is_fast: bool | None = True) -> None:
-    """Check that every page of every list equals the page of the views, newest and oldest first."""
+def check_pages(site: Site, *sizes: int) -> None:
+    """Check every page of every list, newest and oldest first."""
     site.cached.entries.clear()
     for path in LISTS:
         for size in sizes:
             query = f"page[size]={size}"
-            last = site.same(f"{path}?{query}", is_fast=is_fast)["meta"]["last_page"]
+            last = site.same(f"{path}?{query}")["meta"]["last_page"]
             for number in range(2, last + 2):
-                site.same(f"{path}?{query}&page[number]={number}", is_fast=is_fast)
+                site.same(f"{path}?{query}&page[number]={number}")
             for number in range(1, last + 1) if path.startswith("/v1/") else ():
-                site.same(f"{path}?{query}&page[number]={number}&sort=published_at", is_fast=is_fast)
+                site.same(f"{path}?{query}&page[number]={number}&sort=published_at")

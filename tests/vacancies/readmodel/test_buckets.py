@@ -1,20 +1,15 @@
-"""Every page equals the page of the views, whatever the distribution of the vacancies over time."""
+"""Every page is right, whatever the distribution of the vacancies over time."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from jobsite.serving.revision import read_state
 from tests.factories import make_vacancy
-from tests.vacancies.api.test_fast_path import bucket_counts, published_counts
-from tests.vacancies.readmodel.helpers import LIST, check, check_pages, on_sqlite, use_small_buckets
-from vacancies.models import ListedVacancy
+from tests.vacancies.api.site import bucket_counts, check, published_counts
+from tests.vacancies.readmodel.helpers import LIST, check_pages, on_postgresql, use_small_buckets
 from vacancies.readmodel.maintenance import balance
-from vacancies.readmodel.totals import read_totals
 
 DAY, SECOND, MICROSECOND = timedelta(days=1), timedelta(seconds=1), timedelta(microseconds=1)
 Dates = Iterable[tuple[datetime, datetime | None]]  # publish_from and publish_until
@@ -33,9 +28,9 @@ def make(dates: Dates) -> None:
         make_vacancy(publish_from=start, publish_until=end, audience=audience, is_hot=number % 3 == 0)
 
 
+@on_postgresql
 def test_vacancy_that_expires_with_the_end_of_its_bucket(site, now, monkeypatch, time_machine):
-    """Both ends of a range: a vacancy is live at publish_from, and not at publish_until. In SQLite,
-    the texts of whole seconds are shorter."""
+    """Both ends of a range: a vacancy is live at publish_from, and not at publish_until."""
     use_small_buckets(monkeypatch, 2)
     now = now.replace(microsecond=0)
     make([(now - DAY, now), (now - DAY, now + SECOND), (now, now + SECOND), (now + SECOND, None)])
@@ -49,7 +44,7 @@ def test_vacancy_that_expires_with_the_end_of_its_bucket(site, now, monkeypatch,
 
 
 @pytest.mark.slow("reads every page of every list")
-@pytest.mark.each_database
+@on_postgresql
 def test_first_and_last_time(site, now, monkeypatch):
     use_small_buckets(monkeypatch, 2)
     first, last = (datetime(year, 1, 1, tzinfo=now.tzinfo) for year in (1, 9999))
@@ -58,21 +53,3 @@ def test_first_and_last_time(site, now, monkeypatch):
         check_pages(site, 1)
         assert bucket_counts() == published_counts()
         balance()
-
-
-@on_sqlite
-@pytest.mark.django_db
-def test_plans_without_statistics(now):
-    """Of an SQLite database that was never analyzed: no statement reads every live vacancy."""
-    with CaptureQueriesContext(connection) as queries:
-        read_totals(read_state(), now=now)
-        list(ListedVacancy.objects.with_option("regions", ["ghent"]).values_list("pk"))
-    plans = []
-    with connection.cursor() as cursor:
-        for query in queries:
-            cursor.execute(f"EXPLAIN QUERY PLAN {query['sql']}")
-            plans.append(" / ".join(row[3] for row in cursor.fetchall()))
-
-    expired = next(plan for plan in plans if "UNION" in plan)
-    assert "listed_end (is_expired=? AND publish_until<?)" in expired
-    assert "CORRELATED" not in plans[-1]

@@ -14,8 +14,9 @@ from django.utils import timezone
 
 from jobsite.serving.revision import read_state
 from tests.factories import make_vacancy
-from tests.vacancies.api.test_fast_path import LISTS, Site, bucket_counts, published_counts
-from tests.vacancies.readmodel.helpers import LIST, check, write_rows
+from tests.vacancies.api.site import LISTS, ON_POSTGRESQL, Site, bucket_counts, check, published_counts
+from tests.vacancies.readmodel.helpers import LIST, on_postgresql, write_rows
+from vacancies.api.lists import ListViewSet
 from vacancies.models import BucketCount, ListedVacancy, Vacancy
 from vacancies.readmodel.maintenance import mark_expired
 
@@ -32,9 +33,16 @@ def now(time_machine):
 
 
 @pytest.fixture
-def uncached(site, settings):
-    settings.RESPONSE_CACHE_MB = 0
-    return site
+def plain_pages(monkeypatch):
+    """The paths of lists that were read without the read model."""
+    found, plain_page = [], ListViewSet.plain_page
+
+    def note(view: Any, state: Any) -> Any:
+        found.append(view.request.path)
+        return plain_page(view, state)
+
+    monkeypatch.setattr(ListViewSet, "plain_page", note)
+    return found
 
 
 @pytest.fixture
@@ -65,8 +73,8 @@ def test_reader_does_not_write_when_vacancies_go_live_or_expire(uncached, schedu
         for minutes in range(0, 241, 30):
             time_machine.move_to(now + timedelta(minutes=minutes), tick=False)
             for path in (*PATHS, "/v1/filters"):
-                uncached.ask(uncached.cached, path)
-            assert uncached.ask(uncached.cached, LIST)[2] == uncached.ask(uncached.django, LIST)[2]
+                uncached.ask(path)
+            uncached.same(LIST)
     assert written == []
     assert stored() == before
     assert bucket_counts() == published_counts()
@@ -74,14 +82,17 @@ def test_reader_does_not_write_when_vacancies_go_live_or_expire(uncached, schedu
 
 @pytest.mark.slow("reads every page of every list")
 @pytest.mark.each_database
-def test_processes_with_different_clocks_serve_their_own_time(uncached, schedule, now, time_machine):
-    one, other, before = uncached, Site(uncached.django), read_state()
+def test_processes_with_different_clocks_serve_their_own_time(
+    uncached, schedule, now, time_machine, plain_pages
+):
+    one, other, before = uncached, Site(), read_state()
     for minutes in (-90, -1, 0, 61, 180):
         for process, offset in ((one, 0), (other, 150), (one, 0), (other, -20)):
             time_machine.move_to(now + timedelta(minutes=minutes + offset), tick=False)
             for path in PATHS:
-                process.same(path)  # no clock makes the fast path unusable for the other
+                process.same(path)
     assert read_state() == before
+    assert plain_pages == [] or not ON_POSTGRESQL  # no clock makes the read model unusable for the other
 
 
 @pytest.mark.slow("reads every page of every list")
@@ -100,35 +111,40 @@ def test_cached_response_ends_to_the_microsecond(site, now, time_machine):
     for time, total in ((HOUR - one, 0), (HOUR, 1), (2 * HOUR - one, 1), (2 * HOUR, 0), (HOUR, 1)):
         time_machine.move_to(now + time, tick=False)
         check(site, LIST)
-        assert Site(site.django).same(LIST)["meta"]["total"] == total
+        assert Site().same(LIST)["meta"]["total"] == total
 
 
 # --- Rows that the clock of the database marked as expired ------------------------------------------------
 
 
-def test_clock_behind_a_marked_row_is_answered_by_the_views(uncached, now, time_machine):
+@on_postgresql
+def test_clock_behind_a_marked_row_needs_a_plain_query(uncached, now, time_machine, plain_pages):
     shown = make_vacancy(publish_from=now - 9 * HOUR)
     marked = make_vacancy(publish_from=now - 9 * HOUR, publish_until=now - HOUR)
     assert ListedVacancy.objects.get(is_expired=True).pk == marked.pk
     for path in PATHS:
         uncached.same(path)
+    assert plain_pages == []
     time_machine.move_to(now - 2 * HOUR, tick=False)
     for path in PATHS:
-        uncached.same(path, is_fast=False)
-    assert {item["id"] for item in uncached.same(LIST, is_fast=False)["data"]} == {shown.pk, marked.pk}
-    uncached.same(f"{LIST}/{marked.pk}")  # needs no other row
+        uncached.same(path)
+    assert len(plain_pages) == len(PATHS)
+    assert {item["id"] for item in uncached.same(LIST)["data"]} == {shown.pk, marked.pk}
+    uncached.same(f"{LIST}/{marked.pk}")
     assert mark_expired() == 0
     time_machine.move_to(now - HOUR, tick=False)
     assert [item["id"] for item in uncached.same(LIST)["data"]] == [shown.pk]
 
 
-def test_row_that_was_marked_too_early(uncached, now, time_machine):
+@on_postgresql
+def test_row_that_was_marked_too_early(uncached, now, time_machine, plain_pages):
     """The clock of the database was ahead for a while."""
     early = make_vacancy(publish_from=now - 9 * HOUR, publish_until=now + HOUR, audience="both")
     make_vacancy(publish_from=now - 8 * HOUR)
     write_rows(Vacancy.objects.filter(pk=early.pk), is_expired=True)
     for path in PATHS:
-        uncached.same(path, is_fast=False)
+        uncached.same(path)
+    assert len(plain_pages) == len(PATHS)
     time_machine.move_to(now + HOUR, tick=False)
     for path in PATHS:
         uncached.same(path)
@@ -137,45 +153,36 @@ def test_row_that_was_marked_too_early(uncached, now, time_machine):
     assert mark_expired() == 0
     for path in PATHS:
         uncached.same(path)
+    assert len(plain_pages) == len(PATHS)
     assert bucket_counts() == published_counts()
 
 
-def test_row_that_is_marked_too_late(uncached, now):
+@on_postgresql
+def test_row_that_is_marked_too_late(uncached, now, plain_pages):
     """The clock of the database is behind."""
     make_vacancy(publish_from=now - 9 * HOUR, publish_until=now - HOUR, audience="both")
     make_vacancy(publish_from=now - 8 * HOUR)
     write_rows(Vacancy.objects.exclude(publish_until=None), is_expired=False)
     for path in PATHS:
         uncached.same(path)
+    assert plain_pages == []
     assert bucket_counts() == published_counts() == [1, 0, 0, 0]
 
 
 # --- ETags -----------------------------------------------------------------------------------------------
 
 
-def test_etag_does_not_depend_on_who_responds(site, now, settings):
-    vacancy = make_vacancy(publish_from=now - 9 * HOUR, audience="both")
-    make_vacancy(publish_from=now - 9 * HOUR, publish_until=now - HOUR)  # marked
-    paths = (*PATHS, *(f"{LIST}/{vacancy.pk}{end}" for end in ("", "/form", "/form/schema")))
-    for path in paths:
-        tag = site.ask(site.django, path)[1]["ETag"]
-        for application in (site.cached, site.cached, site.django):  # made, from the cache, by the views
-            status, headers, answer = site.ask(application, path, HTTP_IF_NONE_MATCH=tag)
-            assert (status, headers["ETag"], answer) == ("304 Not Modified", tag, b""), path
-        settings.RESPONSE_CACHE_MB = 0
-        headers = site.ask(site.cached, path, HTTP_ACCEPT_ENCODING="gzip")[1]
-        assert (headers["ETag"], headers.get("Content-Encoding")) == (tag, "gzip")
-        settings.RESPONSE_CACHE_MB = 1
-
-
-def test_etag_is_stable_while_the_views_take_over(uncached, now):
+@on_postgresql
+def test_etag_is_stable_while_pages_are_plain_queries(uncached, now, plain_pages):
     early = make_vacancy(publish_from=now - 9 * HOUR, publish_until=now + HOUR, audience="both", is_hot=True)
-    tags = {path: uncached.ask(uncached.cached, path)[1]["ETag"] for path in PATHS}
-    assert uncached.fast_responses == len(PATHS)
-    for act, is_fast in ((lambda: write_rows(Vacancy.objects.all(), is_expired=True), 0), (mark_expired, 1)):
+    tags = {path: uncached.ask(path)[1]["ETag"] for path in PATHS}
+    for act, plain in (
+        (lambda: write_rows(Vacancy.objects.all(), is_expired=True), True),
+        (mark_expired, False),
+    ):
         act()
-        before = uncached.fast_responses
+        plain_pages.clear()
         for path, tag in tags.items():
-            assert uncached.ask(uncached.cached, path, HTTP_IF_NONE_MATCH=tag)[0] == "304 Not Modified"
-        assert uncached.fast_responses == before + is_fast * len(PATHS)
+            assert uncached.ask(path, HTTP_IF_NONE_MATCH=tag)[0] == "304 Not Modified"
+        assert len(plain_pages) == plain * len(PATHS)
     assert early.pk in ListedVacancy.objects.filter(is_expired=False).values_list("pk", flat=True)

@@ -8,9 +8,10 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from tests.factories import make_vacancy
+from tests.vacancies.readmodel.helpers import on_postgresql
 from vacancies.models import Attachment, BucketCount, ListedVacancy, Vacancy, VacancyOption, VacancyRecruiter
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
+pytestmark = [on_postgresql, pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 
 
 def test_child_row_that_moves_changes_both_vacancies() -> None:

@@ -5,16 +5,17 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Count, F, Sum
 
 from tests.factories import make_brand, make_vacancy
 from tests.parallel import at_once
+from tests.vacancies.readmodel.helpers import on_postgresql
 from vacancies.models import Vacancy, VacancyCount
 from vacancies.readmodel.maintenance import rebuild
 from vacancies.readmodel.vacancy_counts import by_block, compact, recount
 
-pytestmark = pytest.mark.django_db
+pytestmark = [on_postgresql, pytest.mark.django_db]
 
 
 def stored() -> dict[tuple[Any, ...], int]:
@@ -91,7 +92,6 @@ def test_flush_and_new_vacancies_count_from_zero() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
 def test_compacting_during_writes_loses_nothing() -> None:
     brand = make_brand("A")
 

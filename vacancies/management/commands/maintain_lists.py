@@ -2,7 +2,10 @@ from time import sleep
 from typing import Any
 
 from jobsite.ops.commands import Command as BaseCommand
-from vacancies.readmodel.maintenance import balance, mark_expired
+from vacancies.api.rendered_items import stored_version
+from vacancies.api.versions import LIST_VIEWS
+from vacancies.readmodel.maintenance import balance, delete_unused_items, mark_expired
+from vacancies.readmodel.totals import is_maintained
 from vacancies.readmodel.vacancy_counts import compact
 
 TRIES = 100  # when other transactions change the lists
@@ -10,15 +13,18 @@ TRIES = 100  # when other transactions change the lists
 
 class Command(BaseCommand):
     help = (
-        "Mark expired vacancies in the read model of the public lists, and divide large buckets of its "
-        "counts. Run it every hour. Without it, the lists stay correct and become slower."
+        "Mark expired vacancies in the read model of the public lists, divide large buckets of its counts, "
+        "and delete unused items. Run it every hour on PostgreSQL. Without it, the lists stay correct and "
+        "become slower. SQLite has no read model."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        marked = mark_expired()
-        for _ in range(TRIES):
+        marked = mark_expired() if is_maintained() else 0
+        for _ in range(TRIES if is_maintained() else 0):
             if balance():
                 break
             sleep(0.1)
-        compact()
+        if is_maintained():
+            delete_unused_items([stored_version(view.item_version) for view in LIST_VIEWS])
+            compact()
         self.finish(f"Marked {marked} vacancies.", marked=marked)

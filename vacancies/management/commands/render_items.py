@@ -1,12 +1,15 @@
 from typing import Any
 
 from django.core.management.base import CommandParser
-from django.db.models import BinaryField, Func
+from django.db.models import Exists, OuterRef
 
 from jobsite.ops.commands import Command as BaseCommand
-from vacancies.api import rendered_items
-from vacancies.models import ListedVacancy
+from jobsite.serving.revision import snapshot
+from vacancies.api.rendered_items import render, store, stored_version
+from vacancies.api.versions import LIST_VIEWS
+from vacancies.models import ListedVacancy, RenderedItem
 from vacancies.readmodel.maintenance import rebuild
+from vacancies.readmodel.totals import is_maintained
 
 BATCH = 500
 
@@ -14,7 +17,7 @@ BATCH = 500
 class Command(BaseCommand):
     help = (
         "Render the API items of published vacancies that are not rendered yet. Otherwise their first reader "
-        "renders them. Run it after an import or an upgrade."
+        "renders them. Run it after an import or an upgrade. SQLite has no rendered items."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -27,24 +30,29 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         made = 0
         self.written = lambda: f"{made} items were rendered."
-        if options["rebuild"]:
+        if options["rebuild"] and is_maintained():
             rebuild()
-        for version in rendered_items.VERSIONS:
+        for view in LIST_VIEWS:
+            version = view.item_version
             with self.progress(total=ListedVacancy.objects.count(), unit=f" of {version}") as bar:
                 last = 0
-                while rows := self.batch(version, after=last):
-                    last = rows[-1][0]
-                    try:
-                        made += len(rendered_items.render_missing(version, rows))
-                    except rendered_items.ChangedError:  # concurrent write; the first reader renders it
-                        self.stderr.write(f"One of the vacancies {rows[0][0]} to {last} changed; skipped.")
-                    bar.update(len(rows))
+                while pks := self.batch(after=last):
+                    last = pks[-1]
+                    made += self.render(view.serializer_class, version, pks)
+                    bar.update(len(pks))
         self.finish(f"Rendered {made} items.", made=made)
 
-    def batch(self, version: str, *, after: int) -> list[tuple]:
-        """The next rows: id, row version and the renderer fingerprint of the item."""
-        length = rendered_items.FINGERPRINT_LENGTH
-        fingerprint = Func(version, 1, length, function="SUBSTR", output_field=BinaryField())
+    def batch(self, *, after: int) -> list[int]:
         listed = ListedVacancy.objects.filter(pk__gt=after, is_expired=False).order_by("pk")
-        rows = listed.annotate(fingerprint=fingerprint).values_list("pk", "row_version", "fingerprint")
-        return list(rows[:BATCH])
+        return list(listed.values_list("pk", flat=True)[:BATCH])
+
+    def render(self, serializer_class: Any, version: str, pks: list[int]) -> int:
+        """Render and store the missing items of the vacancies `pks`. Return their number."""
+        with snapshot():
+            stored = RenderedItem.objects.filter(
+                vacancy=OuterRef("pk"), version=stored_version(version), row_version=OuterRef("row_version")
+            )
+            listed = ListedVacancy.objects.filter(~Exists(stored), pk__in=pks)
+            missing = dict(listed.values_list("pk", "row_version"))
+            made = render(serializer_class, missing) if missing else {}
+        return store(version, {pk: (missing[pk], item) for pk, item in made.items()}) if made else 0

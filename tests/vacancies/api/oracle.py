@@ -1,0 +1,125 @@
+"""A plain implementation of the public lists and of single vacancies, as the expected responses of tests.
+
+It reads every published vacancy, filters, sorts and pages them in Python, and serializes those of the page.
+It uses no list queryset, read model, stored item or cache of the site.
+"""
+
+import re
+from datetime import datetime
+from typing import Any
+from urllib.parse import parse_qsl, quote
+
+from django.conf import settings
+from django.test import RequestFactory
+from rest_framework.renderers import JSONRenderer
+
+from vacancies.api import v0_1, v1
+from vacancies.fields import fold
+from vacancies.models import Vacancy, VacancyOption
+
+PUBLIC, INTERNAL = ("public", "both"), ("internal", "both")
+# path: serializer, audiences, hot vacancies only
+LISTS: dict[str, tuple[Any, tuple[str, str], bool]] = {
+    "/v1/vacancies": (v1.VacancySerializer, PUBLIC, False),
+    "/v1/vacancies/hot": (v1.VacancySerializer, PUBLIC, True),
+    "/v1/vacancies/internal": (v1.VacancySerializer, INTERNAL, False),
+    "/v1/vacancies/hot/internal": (v1.VacancySerializer, INTERNAL, True),
+    "/v0.1/vacancies": (v0_1.VacancySerializer, PUBLIC, False),
+    "/v0.1/vacancies/internal": (v0_1.VacancySerializer, INTERNAL, False),
+}
+SINGLE = re.compile(r"/v1/vacancies/([0-9]+)")
+
+
+def is_public(vacancy: Vacancy, at: datetime) -> bool:
+    start, end = vacancy.publish_from, vacancy.publish_until
+    return vacancy.status == "published" and start is not None and start <= at and (end is None or at < end)
+
+
+def expected(target: str, at: datetime, host: str = "testserver") -> tuple[int, bytes]:
+    """Return the status and body of the response to `target`, a path with a query, at that time. A 404 has no
+    body here."""
+    path, _, text = target.partition("?")
+    request = RequestFactory(SERVER_NAME=host).get(path)
+    base = settings.PUBLIC_BASE_URL or f"http://{host}"
+    if single := SINGLE.fullmatch(path):
+        pk = int(single[1])
+        if not any(is_public(v, at) for v in Vacancy.objects.filter(pk=pk)):
+            return 404, b""
+        [item] = _serialized(v1.VacancySerializer, [pk], request)
+        return 200, _json({"data": item})
+    query = _parsed(text)
+    serializer = LISTS[path][0]
+    pks = _members(path, query, at)
+    size, number = min(int(query.get("page[size]", 20)), 100), int(query.get("page[number]", 1))
+    start, last = (number - 1) * size, max(1, (len(pks) + size - 1) // size)
+    page = pks[start : start + size]
+    items = _serialized(serializer, page, request)
+    if "fields" in query:
+        names = [name for name in serializer.Meta.fields if name in query["fields"].split(",")]
+        items = [{name: item[name] for name in names if name in item} for item in items]
+    kept = {name: query[name] for name in v1.VacancyViewSet.query_names if name in query}
+    others = "".join(f"{quote(name, safe='')}={quote(value, safe='')}&" for name, value in kept.items())
+
+    def link(page_number: int) -> str:
+        return f"{base}{path}?{others}page%5Bsize%5D={size}&page%5Bnumber%5D={page_number}"
+
+    links = {
+        "first": link(1),
+        "last": link(last),
+        "prev": link(min(number - 1, last)) if number > 1 else None,
+        "next": link(number + 1) if number < last else None,
+    }
+    meta = {
+        "current_page": number,
+        "from": start + 1 if page else None,
+        "last_page": last,
+        "path": base + path,
+        "per_page": size,
+        "to": start + len(page) if page else None,
+        "total": len(pks),
+    }
+    return 200, _json({"data": items, "links": links, "meta": meta})
+
+
+def _parsed(text: str) -> dict[str, str]:
+    """Return the parameters, the values of repeated ones and of those with [] joined with commas."""
+    query: dict[str, str] = {}
+    for name, value in parse_qsl(text, keep_blank_values=True):
+        plain = name.removesuffix("[]")
+        query[plain] = f"{query[plain]},{value}" if plain in query else value
+    return query
+
+
+def _members(path: str, query: dict[str, str], at: datetime) -> list[int]:
+    """Return the ids of all pages of the list, in order."""
+    _serializer, audiences, is_hot = LISTS[path]
+    columns = ("status", "audience", "is_hot", "publish_from", "publish_until", "title_folded", "search_text")
+    found = [
+        v for v in Vacancy.objects.filter(status="published").only(*columns)
+        if is_public(v, at) and v.audience in audiences and (v.is_hot or not is_hot)
+    ]  # fmt: skip
+    for name, value in query.items():
+        if name == "filter[search]":
+            words = fold(value).split()
+            found = [v for v in found if all(word in v.search_text for word in words)]
+        elif name.startswith("filter["):
+            chosen = VacancyOption.objects.filter(option__filter__keyword=name[7:-1])
+            pairs = set(chosen.values_list("vacancy", "option__value"))
+            found = [v for v in found if any((v.pk, option) in pairs for option in value.split(","))]
+    newest = sorted(found, key=lambda v: (v.publish_from, v.pk), reverse=True)
+    match query.get("sort"):
+        case "published_at":
+            newest = newest[::-1]
+        case "title" | "-title" as order:
+            newest = sorted(found, key=lambda v: v.pk, reverse=True)
+            newest.sort(key=lambda v: v.title_folded, reverse=order == "-title")
+    return [v.pk for v in newest]
+
+
+def _serialized(serializer: Any, pks: list[int], request: Any) -> list[Any]:
+    by_id = {v.pk: v for v in Vacancy.objects.with_related().filter(pk__in=pks)}
+    return [serializer(by_id[pk], context={"request": request}).data for pk in pks if pk in by_id]
+
+
+def _json(content: Any) -> bytes:
+    return JSONRenderer().render(content)
