@@ -267,6 +267,12 @@ def test_missing_static_files_are_a_warning(production, tmp_path):
     assert ids(checks.production_is_configured) == []
 
 
+def test_outdated_translations_are_a_warning(production, monkeypatch):
+    assert ids(checks.production_is_configured) == []
+    monkeypatch.setattr(checks, "outdated", lambda: [("nl.mo", b"")])
+    assert ids(checks.production_is_configured) == ["W022"]
+
+
 def test_folder_of_uploads_that_is_not_writable_is_a_warning(production, monkeypatch, tmp_path):
     folder, file = tmp_path / "folder", tmp_path / "file"
     folder.mkdir(mode=0o700)
