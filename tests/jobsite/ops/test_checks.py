@@ -275,6 +275,12 @@ def test_missing_static_files_are_a_warning(production, tmp_path):
     assert ids(checks.production_is_configured) == []
 
 
+def test_outdated_translations_are_a_warning(production, monkeypatch):
+    assert ids(checks.production_is_configured) == []
+    monkeypatch.setattr(checks, "outdated", lambda: [("nl.mo", b"")])
+    assert ids(checks.production_is_configured) == ["W022"]
+
+
 def refuse(folder, *, dir):
     if dir == folder:
         raise PermissionError(13, "Permission denied")
