@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from applications.models import Application, DailyApplications, Submission
 from jobsite.locks import lock_transaction
+from vacancies.dates import end_of_day
 from vacancies.figures.recording import BACKFILL, DAY, create, start_of_day, yesterday
-from vacancies.operations import end_of_day
 
 NAMED_FROM = 5  # applications with a source, from which its name is kept: a rare one could point to a person
 OTHER = "*"  # stands for rare sources

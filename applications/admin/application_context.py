@@ -15,7 +15,7 @@ from forms_structure.structure import CONSENT
 from jobsite.admin.base import person
 from jobsite.formats import format_datetime
 from jobsite.languages import LANGUAGES
-from vacancies.admin.brand_access import within
+from vacancies.access import scope_to_brands
 
 OTHERS = 20  # at most so many other applications of the same person
 
@@ -70,7 +70,7 @@ def other_applications(user: Any, application: Application) -> QuerySet:
     if application.user_id:
         same |= Q(user=application.user_id)
     rows: Any = Application.objects.filter(same) if same else Application.objects.none()
-    own: Any = within(user, rows.exclude(pk=application.pk), "vacancy")
+    own: Any = scope_to_brands(user, rows.exclude(pk=application.pk), "vacancy")
     return own.with_stage().select_related("vacancy").newest_first()[:OTHERS]
 
 

@@ -11,7 +11,7 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter, DropdownFilte
 
 from applications.admin.bulk_move import stages
 from jobsite.admin.base import as_id
-from vacancies.admin.brand_access import within
+from vacancies.access import scope_to_brands
 from vacancies.models import Vacancy
 
 OLDER = "older"
@@ -29,7 +29,7 @@ class VacancyFilter(AutocompleteSelectFilter):
 
     def choices(self, changelist: Any) -> Any:
         [choice] = super().choices(changelist)
-        own = within(self.request.user, Vacancy.objects.only("title"), "pk")
+        own = scope_to_brands(self.request.user, Vacancy.objects.only("title"), "pk")
         choice["form"].fields[self.lookup_kwarg].queryset = own
         yield choice
 

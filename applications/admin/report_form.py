@@ -7,7 +7,7 @@ from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
-from vacancies.admin.brand_access import brands_of
+from vacancies.access import brands_of
 from vacancies.choices import Keyword
 from vacancies.figures.reading import Days
 from vacancies.models import Filter

@@ -15,11 +15,11 @@ from applications.figures import OTHER
 from applications.models import Application, DailyApplications, Stage
 from jobsite.charts import SERIES_MAX, Series, bar_chart, legend, line_chart
 from jobsite.spreadsheets.writing import Cell
-from vacancies.admin.brand_access import within
+from vacancies.access import scope_to_brands
+from vacancies.dates import end_of_day
 from vacancies.figures.reading import SUMS, Days, by_day, by_group, live_by_group
 from vacancies.figures.recording import DAY, start_of_day
 from vacancies.models import Brand, DailyVacancies, FilterOption
-from vacancies.operations import end_of_day
 
 POINTS = 60  # of a line
 BARS = 20
@@ -221,7 +221,7 @@ def sources(scope: Scope) -> ReportTable:
 
 def stages(scope: Scope) -> ReportTable:
     """The current stages of the applications that were received in the period and still exist."""
-    rows = within(scope.user, Application.objects.all(), "vacancy")
+    rows = scope_to_brands(scope.user, Application.objects.all(), "vacancy")
     if scope.brand:
         rows = rows.filter(vacancy__brand=scope.brand)
     rows = rows.filter(

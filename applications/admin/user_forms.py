@@ -19,7 +19,7 @@ from unfold.widgets import (
 from applications.operations.applicants import USERNAME_MAX
 from jobsite.admin import roles
 from jobsite.languages import LANGUAGES, site_language
-from vacancies.admin.brand_access import brands_of, colleagues_of
+from vacancies.access import brands_of, colleagues_of
 from vacancies.models import Brand
 from vacancies.querysets import EVERY_BRAND
 

@@ -18,6 +18,7 @@ from applications.models import HistoryEntry, Stage, StageChange
 from applications.operations import receive
 from forms_structure import operations
 from forms_structure.models import ConsentText, Form
+from vacancies.dates import end_of_day
 from vacancies.models import (
     Attachment,
     Brand,
@@ -29,7 +30,6 @@ from vacancies.models import (
     VacancyOption,
     VacancyRecruiter,
 )
-from vacancies.operations import end_of_day
 
 CONTENT = Path(__file__).with_name("content.json")
 KINDS = ("brands", "recruiters", "filters", "options", "vacancies", "attachments", "forms")

@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from jobsite.admin.base import as_id, counted
+from vacancies.access import brands_of, colleagues_of
 from vacancies.admin.base import ContentAdmin, thumbnail
-from vacancies.admin.brand_access import brands_of, colleagues_of
 from vacancies.admin.form import forms_for
 from vacancies.models import Brand, Vacancy
 

@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -18,12 +18,12 @@ from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back
 from vacancies.admin.form import forms_for
 from vacancies.admin.list_filters import COUNTED
-from vacancies.admin.publication import PublicationActionsAdmin, sections
+from vacancies.admin.publication import PublicationPages, sections
 from vacancies.admin.publication_actions import ACTIONS, BY_NAME, PublicationAction
 from vacancies.admin.selection import Selection
 from vacancies.models import Change, Vacancy, Version
+from vacancies.operations.undo import undo, versions_of_action
 from vacancies.querysets import VacancyQuerySet, own_brand
-from vacancies.undo import undo, versions_of_action
 
 LIST = "admin:vacancies_vacancy_changelist"
 UNDO_NEEDS: dict[str, str] = {Change.DELETED: "add", Change.DUPLICATED: "delete"}  # else "change"
@@ -33,23 +33,19 @@ def changelist_action(action: PublicationAction) -> Any:
     """Return `action` as an action of the changelist. It shows the confirmation page."""
 
     @admin.action(description=action.label, permissions=[action.permission])
-    def ask(page: "BulkPublicationAdmin", request: HttpRequest, queryset: VacancyQuerySet) -> Any:
-        return page.ask(request, queryset, action)
+    def ask(model_admin: Any, request: HttpRequest, queryset: VacancyQuerySet) -> Any:
+        return BulkPublicationPages(model_admin).ask(request, queryset, action)
 
     ask.__name__ = f"{action.name}_selected"
     return ask
 
 
-class BulkPublicationAdmin(PublicationActionsAdmin):
-    actions: Any = [changelist_action(action) for action in ACTIONS]
+class BulkPublicationPages(PublicationPages):
+    """The pages of the publication actions for chosen rows of the list."""
 
-    def get_urls(self) -> list[URLPattern]:
-        run, undo = map(self.admin_site.admin_view, (self.bulk_view, self.undo_view))
-        own = [
-            path(f"bulk/{name}/", run, {"name": name}, name=f"vacancies_vacancy_bulk_{name}")
-            for name in BY_NAME
-        ]
-        return [*own, path("undo/<int:number>/", undo, name="vacancies_vacancy_undo"), *super().get_urls()]
+    def urls(self) -> list[URLPattern]:
+        bulk = [self.url(f"bulk/{name}/", self.bulk_view, f"bulk_{name}", name=name) for name in BY_NAME]
+        return [*bulk, self.url("undo/<int:number>/", self.undo_view, "undo")]
 
     def ask(self, request: HttpRequest, queryset: VacancyQuerySet, action: PublicationAction) -> Any:
         """Return the confirmation page for the chosen vacancies."""
@@ -58,10 +54,10 @@ class BulkPublicationAdmin(PublicationActionsAdmin):
             text = _("Nothing was changed. Choose at most %(count)d vacancies at a time.") % {
                 "count": COUNTED
             }
-            self.message_user(request, text, messages.WARNING)
+            self.admin.message_user(request, text, messages.WARNING)
             return None
         if not selection:  # deleted in the meantime
-            self.message_user(
+            self.admin.message_user(
                 request, _("Nothing was changed. Choose at least one vacancy."), messages.WARNING
             )
             return None
@@ -74,7 +70,7 @@ class BulkPublicationAdmin(PublicationActionsAdmin):
         action = BY_NAME[name]
         if not self.may(action, request):
             raise PermissionDenied
-        selection = Selection.sent_by(request, self.get_queryset(request))
+        selection = Selection.sent_by(request, self.admin.get_queryset(request))
         back = way_back(request, reverse(LIST))
         form = action.form(request.POST)
         if not form.is_valid():
@@ -92,8 +88,7 @@ class BulkPublicationAdmin(PublicationActionsAdmin):
         listed = sections(action, vacancies)
         count = ngettext("%(count)d vacancy", "%(count)d vacancies", len(selection))
         context = {
-            **self.page_context(request, action, form),
-            "title": action.label,
+            **self.page_context(request, action, form, action.label),
             "subtitle": count % {"count": len(selection)},
             "sections": listed,
             "action_url": reverse(f"admin:vacancies_vacancy_bulk_{action.name}"),
@@ -117,14 +112,17 @@ class BulkPublicationAdmin(PublicationActionsAdmin):
         result = undo(versions, author=request.user, at=now, forms=forms_for(request.user))
         if count := len(result.done):
             text = ngettext("Undone for %(count)d vacancy.", "Undone for %(count)d vacancies.", count)
-            self.message_user(request, text % {"count": count}, messages.SUCCESS)
+            self.admin.message_user(request, text % {"count": count}, messages.SUCCESS)
         for vacancy, note in result.notes.items():
-            self.message_user(request, f"“{vacancy}”: {note}", messages.WARNING)
+            self.admin.message_user(request, f"“{vacancy}”: {note}", messages.WARNING)
         self.report_refused(request, result)
         if not (result.done or result.refused):
             text = _("Nothing to undo. An action can be undone for half an hour, by the user who did it.")
-            self.message_user(request, text, messages.WARNING)
+            self.admin.message_user(request, text, messages.WARNING)
         return redirect(back)
+
+
+CHANGELIST_ACTIONS = tuple(map(changelist_action, ACTIONS))
 
 
 def own_versions(user: Any, versions: QuerySet[Version]) -> QuerySet[Version]:

@@ -1,13 +1,15 @@
 """The list of vacancies: its order, its pages and its rows."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ORDER_VAR
-from django.core.paginator import Page, Paginator
+from django.core.paginator import InvalidPage, Page, Paginator
 from django.db.models import F
 from django.http import HttpRequest
 from django.urls import reverse
@@ -82,6 +84,7 @@ class VacancyChangeList(ChangeList):
     result_list: Any
     queryset: Any
     params: dict[str, Any]
+    row_forms: Mapping[int, Any] = MappingProxyType({})  # by id, while rows are edited
 
     def get_filters_params(self, params: Any = None) -> dict[str, Any]:
         found = super().get_filters_params(params)
@@ -146,12 +149,19 @@ class VacancyChangeList(ChangeList):
                 del self.params[ORDER_VAR]
                 text = _("Too many vacancies to sort. Filter the list to at most %(count)d first.")
                 messages.warning(request, text % {"count": SORTED})
-        request.counted = total, blocks  # for `get_paginator` of the admin
-        super().get_results(request)
-        pks = self.result_list
-        if not isinstance(pks, list):
-            pks = list(pks.values_list("pk", flat=True))
-        rows = self.model_admin.rows_of_page(request, Vacancy.objects.filter(pk__in=pks))
+        self.paginator = IdPaginator(self.queryset, self.list_per_page, total=total, blocks=blocks)
+        self.result_count, self.full_result_count = self.paginator.count, None
+        self.can_show_all = self.result_count <= self.list_max_show_all
+        self.multi_page = self.result_count > self.list_per_page
+        self.show_full_result_count = self.show_admin_actions = True
+        if (self.show_all and self.can_show_all) or not self.multi_page:
+            pks = list(self.queryset.values_list("pk", flat=True))
+        else:
+            try:
+                pks = self.paginator.page(self.page_num).object_list
+            except InvalidPage:
+                raise IncorrectLookupParameters from None
+        rows = self.model_admin.rows_of_page(Vacancy.objects.filter(pk__in=pks))
         found = {row.pk: row for row in rows}
         self.result_list = [found[pk] for pk in pks if pk in found]
 
@@ -188,7 +198,7 @@ class VacancyChangeList(ChangeList):
                 "vacancy": row,
                 "url": f"{base}{row.pk}/change/{suffix}",
                 "cells": cells,
-                "form": getattr(row, "edit_form", None),
+                "form": self.row_forms.get(row.pk),
             }
 
 

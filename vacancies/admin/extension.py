@@ -31,7 +31,7 @@ class ExtendForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Return the arguments of `operations.extend`: a date goes before weeks."""
+        """Return the arguments of `publication.extend`: a date goes before weeks."""
         data = self.cleaned_data
         if self.errors or data.get("day"):
             return {"day": data.get("day")}

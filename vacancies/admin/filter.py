@@ -21,7 +21,7 @@ from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.languages import site_language
 from vacancies.admin.base import PartInline, PositionedFormSet
 from vacancies.models import Filter, FilterOption, VacancyOption, free_value
-from vacancies.operations import merge_options
+from vacancies.operations.options import merge_options
 
 LISTED = 200  # options edited in one page
 FOUND = 50  # options in one answer to a search

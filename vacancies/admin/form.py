@@ -15,7 +15,7 @@ from unfold.decorators import display
 from forms_structure.admin.form import FormAdmin as BaseFormAdmin
 from forms_structure.models import Form
 from jobsite.admin.base import as_id, counted
-from vacancies.admin.brand_access import brands_of
+from vacancies.access import brands_of
 from vacancies.models import Brand, Vacancy
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
 

@@ -3,7 +3,6 @@
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.http import HttpRequest
 from django.utils import translation
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -14,17 +13,7 @@ from vacancies.admin.base import PartInline
 from vacancies.models import Attachment, VacancyRecruiter
 
 
-class VacancyInline(PartInline):
-    """Rows of a vacancy. A new vacancy may start with the rows of a template."""
-
-    def initial_rows(self, request: HttpRequest) -> list[dict[str, Any]]:
-        return getattr(request, "initial_rows", {}).get(self.model, [])
-
-    def get_extra(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> int:
-        return self.extra + len(self.initial_rows(request))
-
-
-class RecruiterInline(VacancyInline):
+class RecruiterInline(PartInline):
     model = VacancyRecruiter
     fields = ("recruiter", "position")
     autocomplete_fields = ("recruiter",)
@@ -57,7 +46,7 @@ class AttachmentForm(NamedRow):
             return gettext("attachment")
 
 
-class AttachmentInline(VacancyInline):
+class AttachmentInline(PartInline):
     model = Attachment
     form = AttachmentForm
     fields = ("file", "url", "name", "position")

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter
 
 from jobsite.admin.base import as_id
-from vacancies.admin.brand_access import brands_of
+from vacancies.access import brands_of
 from vacancies.models import Audience, State, Status, waiting_for_approval
 from vacancies.quality import CONTENT_WARNINGS, closing_soon, filter_by_warning
 from vacancies.querysets import VacancyQuerySet

@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from jobsite.formats import format_datetime
-from vacancies.admin.base import closing_date_of
+from vacancies.dates import closing_date_of
 from vacancies.models import State, Vacancy
 
 

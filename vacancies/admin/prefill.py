@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from vacancies.admin.brand_access import brands_of
+from vacancies.access import brands_of
 from vacancies.admin.form import forms_for
 from vacancies.choices import Keyword
 from vacancies.history.versions import PUBLICATION, Content
@@ -61,19 +61,3 @@ def _existing(rows: Any, pairs: Any, missing: list[str]) -> list[int]:
     found = set(rows.filter(pk__in=[pk for pk, _ in pairs]).values_list("pk", flat=True))
     missing += [name for pk, name in pairs if pk not in found]
     return [pk for pk, _ in pairs if pk in found]
-
-
-def filled(form: Any, initial: dict[str, Any], image: str = "") -> Any:
-    """Return a class like `form` that starts with `initial`. A new vacancy keeps the stored file `image`,
-    unless another one is uploaded or it is cleared."""
-
-    class FilledForm(form):
-        def __init__(self, data: Any = None, files: Any = None, **kwargs: Any) -> None:
-            if data is None:
-                kwargs["initial"] = (kwargs.get("initial") or {}) | initial
-            if image:
-                kwargs["instance"] = kwargs.get("instance") or Vacancy()
-                kwargs["instance"].image = image
-            super().__init__(data, files, **kwargs)
-
-    return FilledForm

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from vacancies.admin.versions import readable_by
+from vacancies.access import readable_by
 from vacancies.history.diff import described, differences
 from vacancies.history.versions import PUBLICATION, content, replay
 from vacancies.models import Change, Status, Vacancy, Version

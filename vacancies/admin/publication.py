@@ -9,51 +9,44 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from jobsite.admin.base import JobsiteAdmin, as_id
+from jobsite.admin.base import as_id
 from jobsite.admin.confirmation import Row, Section, with_undo
+from jobsite.admin.pages import AdminPages
 from vacancies.admin.date_rules import date_rules
 from vacancies.admin.public_changes import public_changes
 from vacancies.admin.publication_actions import ACTIONS, BY_NAME, PublicationAction
 from vacancies.admin.selection import Selection
 from vacancies.models import Vacancy
-from vacancies.operations import BulkResult
+from vacancies.operations.approval_requests import waiting_request
+from vacancies.operations.publication import BulkResult
 from vacancies.quality import content_warnings, with_warnings
 from vacancies.querysets import VacancyQuerySet
 
 REASONS_SHOWN = 10
 
 
-class PublicationActionsAdmin(JobsiteAdmin):
+class PublicationPages(AdminPages):
     """The pages of the publication actions: one per action for a single vacancy."""
 
-    def get_urls(self) -> list[URLPattern]:
-        own = [
-            path(
-                f"<path:object_id>/{action.name}/",
-                self.admin_site.admin_view(self.action_view),
-                {"name": action.name},
-                name=f"vacancies_vacancy_{action.name}",
-            )
-            for action in ACTIONS
-        ]
-        return [*own, *super().get_urls()]
+    def urls(self) -> list[URLPattern]:
+        return [self.url(f"<path:object_id>/{name}/", self.action_view, name, name=name) for name in BY_NAME]
 
     def may(self, action: PublicationAction, request: HttpRequest, vacancy: Vacancy | None = None) -> bool:
         return self.has_right(action.permission, request, vacancy)
 
     def has_right(self, verb: str, request: HttpRequest, vacancy: Vacancy | None = None) -> bool:
         if verb == "add":
-            return self.has_add_permission(request)
-        return getattr(self, f"has_{verb}_permission")(request, vacancy)
+            return self.admin.has_add_permission(request)
+        return getattr(self.admin, f"has_{verb}_permission")(request, vacancy)
 
     def buttons(self, request: HttpRequest, vacancy: Vacancy) -> list[dict[str, Any]]:
-        """Return the buttons of the actions that apply to `vacancy`."""
-        return [
+        """Return the buttons of the actions that apply to `vacancy`. What waits is not submitted again."""
+        found = [
             {
                 "label": action.label,
                 "icon": action.icon,
@@ -65,6 +58,9 @@ class PublicationActionsAdmin(JobsiteAdmin):
             if vacancy.publish_until or action is not BY_NAME["extend"]  # needs a closing date
             if action.with_approval in (None, bool(vacancy.brand and vacancy.brand.requires_approval))
         ]
+        submit = reverse("admin:vacancies_vacancy_submit", args=[vacancy.pk])
+        is_waiting = any(button["url"] == submit for button in found) and waiting_request(vacancy)
+        return [button for button in found if not (is_waiting and button["url"] == submit)]
 
     # --- a single vacancy ---
 
@@ -72,7 +68,7 @@ class PublicationActionsAdmin(JobsiteAdmin):
         """GET shows a confirmation page: what the action overwrites, blockers, content warnings and public
         changes. POST runs the action. If it is refused, the page shows the reason at the field."""
         action = BY_NAME[name]
-        vacancy = get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
+        vacancy = get_object_or_404(self.admin.get_queryset(request), pk=as_id(object_id))
         if not self.may(action, request, vacancy):
             raise PermissionDenied
         vacancies = Vacancy.objects.filter(pk=vacancy.pk)
@@ -86,9 +82,9 @@ class PublicationActionsAdmin(JobsiteAdmin):
                 return redirect(self.page_after(action, vacancy, result))
             for field, reason in result.refused[vacancy].items():
                 form.add_error(self.field_of(form, field), reason)
+        title = _("%(action)s: %(vacancy)s") % {"action": action.label, "vacancy": vacancy}
         context = {
-            **self.page_context(request, action, form),
-            "title": _("%(action)s: %(vacancy)s") % {"action": action.label, "vacancy": vacancy},
+            **self.page_context(request, action, form, title),
             "original": vacancy,
             "overwritten": action.overwritten(vacancy),
             "publish_blockers": [] if form.fields else self.publish_blockers(action, vacancies),
@@ -126,16 +122,10 @@ class PublicationActionsAdmin(JobsiteAdmin):
     # --- shared with the actions of the list ---
 
     def page_context(
-        self, request: HttpRequest, action: PublicationAction, form: forms.Form
+        self, request: HttpRequest, action: PublicationAction, form: forms.Form, title: Any
     ) -> dict[str, Any]:
-        return {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "media": self.media + form.media,
-            "action": action,
-            "form": form,
-            "date_rules": date_rules(),
-        }
+        media = self.admin.media + form.media
+        return self.context(request, title, media=media, action=action, form=form, date_rules=date_rules())
 
     def run_action(
         self, request: HttpRequest, action: PublicationAction, vacancies: VacancyQuerySet, form: forms.Form,
@@ -157,7 +147,7 @@ class PublicationActionsAdmin(JobsiteAdmin):
                 result.refused[vacancy] = {"": text}
             if rows and result.done:
                 done = set(result.done)
-                self.log_deletions(request, [row for row in rows if row.pk in done])  # type: ignore[arg-type]
+                self.admin.log_deletions(request, [row for row in rows if row.pk in done])  # type: ignore[arg-type]
         return result
 
     def report(self, request: HttpRequest, action: PublicationAction, result: BulkResult, back: str) -> None:
@@ -167,7 +157,7 @@ class PublicationActionsAdmin(JobsiteAdmin):
             if result.first_version and self.has_right(action.undone_by, request):
                 url = reverse("admin:vacancies_vacancy_undo", args=[result.first_version])
                 text = with_undo(text, url, back)
-            self.message_user(request, text, messages.SUCCESS)
+            self.admin.message_user(request, text, messages.SUCCESS)
         self.report_refused(request, result)
 
     def report_refused(self, request: HttpRequest, result: BulkResult) -> None:
@@ -175,12 +165,12 @@ class PublicationActionsAdmin(JobsiteAdmin):
             text = _("“%(vacancy)s” was not changed. %(reason)s") % {
                 "vacancy": vacancy, "reason": " ".join(reasons.values()),
             }  # fmt: skip
-            self.message_user(request, text, messages.WARNING)
+            self.admin.message_user(request, text, messages.WARNING)
         if (more := len(result.refused) - REASONS_SHOWN) > 0:
             text = ngettext(
                 "%(count)d more vacancy was not changed.", "%(count)d more vacancies were not changed.", more
             )
-            self.message_user(request, text % {"count": more}, messages.WARNING)
+            self.admin.message_user(request, text % {"count": more}, messages.WARNING)
 
 
 def sections(action: PublicationAction, vacancies: VacancyQuerySet) -> list[Section]:

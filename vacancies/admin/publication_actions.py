@@ -12,11 +12,12 @@ from django.utils.translation import gettext_lazy, ngettext_lazy
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from jobsite.admin.datetime_fields import ZonedDateTimeField
-from vacancies import approving, operations, undo
 from vacancies.admin import overwritten
 from vacancies.admin.extension import ExtendForm
 from vacancies.models import State, Vacancy, Version
-from vacancies.operations import BulkResult
+from vacancies.operations import publication, undo
+from vacancies.operations.approval_decisions import submit_for_approval
+from vacancies.operations.publication import BulkResult
 from vacancies.querysets import VacancyQuerySet
 from vacancies.validators import validate_datetime
 
@@ -58,7 +59,7 @@ def duplicate(*, vacancies: VacancyQuerySet, at: Any, author: Any, is_preview: b
         result.done = [vacancy.pk for vacancy in rows[:COPIES]]
         return result
     for vacancy in rows[:COPIES]:
-        result.done.append(operations.duplicate(vacancy=vacancy, at=at, author=author).pk)
+        result.done.append(publication.duplicate(vacancy=vacancy, at=at, author=author).pk)
     versions = Version.objects.filter(vacancy__in=result.done[:1])
     result.first_version = versions.values_list("pk", flat=True).first()
     return result
@@ -103,7 +104,7 @@ ACTIONS = (
         gettext_lazy("The last saved version goes live immediately."),
         ngettext_lazy("%(count)d vacancy was published.", "%(count)d vacancies were published.", "count"),
         "publish",
-        operations.publish,
+        publication.publish,
         NOT_PUBLIC | {State.SCHEDULED},
         shows_changes=True,
         is_main=True,
@@ -116,7 +117,7 @@ ACTIONS = (
         gettext_lazy("The last saved version goes live automatically at the time that you choose."),
         ngettext_lazy("%(count)d vacancy was scheduled.", "%(count)d vacancies were scheduled.", "count"),
         "schedule",
-        operations.schedule,
+        publication.schedule,
         NOT_PUBLIC | {State.SCHEDULED},
         ScheduleForm,
         shows_changes=True,
@@ -134,7 +135,7 @@ ACTIONS = (
             "count",
         ),
         "approval_delegation",
-        approving.submit,
+        submit_for_approval,
         NOT_PUBLIC,
         SubmitForm,
         shows_changes=True,
@@ -147,7 +148,7 @@ ACTIONS = (
         gettext_lazy("The vacancy is removed from all sites immediately. You can publish it again later."),
         ngettext_lazy("%(count)d vacancy was unpublished.", "%(count)d vacancies were unpublished.", "count"),
         "visibility_off",
-        operations.unpublish,
+        publication.unpublish,
         frozenset({State.PUBLISHED, State.SCHEDULED, State.EXPIRED}),
         overwritten=overwritten.by_unpublishing,
     ),
@@ -157,7 +158,7 @@ ACTIONS = (
         gettext_lazy("The vacancy gets a later closing date, and stays public until the end of that day."),
         ngettext_lazy("%(count)d vacancy was extended.", "%(count)d vacancies were extended.", "count"),
         "event_repeat",
-        operations.extend,
+        publication.extend,
         frozenset({State.PUBLISHED, State.SCHEDULED, State.EXPIRED}),
         ExtendForm,
         overwritten=overwritten.by_extending,
@@ -169,7 +170,7 @@ ACTIONS = (
         gettext_lazy("The vacancy also appears in the lists of featured vacancies."),
         ngettext_lazy("%(count)d vacancy is now featured.", "%(count)d vacancies are now featured.", "count"),
         "star",
-        operations.feature,
+        publication.feature,
         frozenset(State),
         is_button=False,
         overwritten=overwritten.by_featuring,
@@ -182,7 +183,7 @@ ACTIONS = (
             "%(count)d vacancy is no longer featured.", "%(count)d vacancies are no longer featured.", "count"
         ),
         "star_border",
-        partial(operations.feature, is_hot=False),
+        partial(publication.feature, is_hot=False),
         frozenset(State),
         is_button=False,
     ),
@@ -192,7 +193,7 @@ ACTIONS = (
         gettext_lazy("The vacancy is hidden from the list. Use the filter “Archived” to find it."),
         ngettext_lazy("%(count)d vacancy was archived.", "%(count)d vacancies were archived.", "count"),
         "archive",
-        operations.archive,
+        publication.archive,
         NOT_PUBLIC - {State.ARCHIVED},
     ),
     PublicationAction(

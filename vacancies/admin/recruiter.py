@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from jobsite.admin.base import counted
+from vacancies.access import scope_to_brands
 from vacancies.admin.base import ContentAdmin, thumbnail
-from vacancies.admin.brand_access import within
 from vacancies.models import Recruiter, Vacancy, VacancyRecruiter
 
 
@@ -27,7 +27,7 @@ class RecruiterAdmin(ContentAdmin):
 
     def get_queryset(self, request: HttpRequest) -> Any:
         """All users see all recruiters. The counts include only the vacancies of the user's brands."""
-        links = within(request.user, VacancyRecruiter.objects.all(), "vacancy")
+        links = scope_to_brands(request.user, VacancyRecruiter.objects.all(), "vacancy")
         counts = {
             "head_count": counted(Vacancy.objects.workable_by(request.user), "head_recruiter"),
             "link_count": counted(links, "recruiter"),

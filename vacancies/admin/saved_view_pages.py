@@ -7,20 +7,20 @@ from django import forms
 from django.contrib import messages
 from django.contrib.admin.views.main import PAGE_VAR
 from django.core.exceptions import PermissionDenied
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 
 from jobsite.admin.base import as_id
+from jobsite.admin.pages import AdminPages
 from jobsite.unique_names import retry_on_conflict
 from vacancies.admin.change_list import EDIT_VAR, VIEW_VAR
-from vacancies.admin.list_columns import ListColumnsAdmin
 from vacancies.models import ListPreference, SavedView
 
 LONGEST = 2000  # characters of a query
@@ -29,14 +29,10 @@ ALL = "all"  # the value of `view` that means no saved view
 MANAGE = "vacancies.change_savedview"  # others' shared views, for instance of a colleague who left
 
 
-def preference_of(request: Any) -> ListPreference:
-    """Return what the user has chosen, read once per request."""
-    if not hasattr(request, "list_preference"):
-        rows = ListPreference.objects.select_related("default_view")
-        request.list_preference = rows.filter(user=request.user.pk).first() or ListPreference(
-            user=request.user
-        )
-    return request.list_preference
+def preference_of(user: Any) -> ListPreference:
+    """Return what the user has chosen."""
+    rows = ListPreference.objects.select_related("default_view")
+    return rows.filter(user=user.pk).first() or ListPreference(user=user)
 
 
 def may_change(user: Any, view: SavedView) -> bool:
@@ -47,16 +43,15 @@ def visible_to(user: Any) -> Q:
     return Q(owner=user.pk) | Q(is_shared=True)
 
 
-def views_of(request: Any) -> list[SavedView]:
-    """Return the views that the user may open, read once per request."""
-    if not hasattr(request, "saved_views"):
-        request.saved_views = list(SavedView.objects.filter(visible_to(request.user)).select_related("owner"))
-    return request.saved_views
+def views_of(user: Any) -> QuerySet[SavedView]:
+    """Return the views that the user may open."""
+    return SavedView.objects.filter(visible_to(user)).select_related("owner")
 
 
 def chosen_view(request: HttpRequest) -> SavedView | None:
+    """Return the view that the address names, if the user may open it."""
     pk = as_id(request.GET.get(VIEW_VAR))
-    return next((view for view in views_of(request) if view.pk == pk), None)
+    return views_of(request.user).filter(pk=pk).first() if pk else None
 
 
 def remember(request: Any, **values: Any) -> None:
@@ -107,24 +102,20 @@ class SavedViewForm(forms.ModelForm):
         return super().clean()
 
 
-class SavedViewPagesAdmin(ListColumnsAdmin):
-    def get_urls(self) -> list[URLPattern]:
-        pages = {
-            "list-preference": self.preference_view,
-            "views/add": self.add_view_view,
-            "views/<int:pk>": self.change_view_view,
-            "views/<int:pk>/delete": self.delete_view_view,
-        }
-        names = ("list_preference", "view_add", "view_change", "view_delete")
-        own = [
-            path(f"{address}/", self.admin_site.admin_view(view), name=f"vacancies_vacancy_{name}")
-            for name, (address, view) in zip(names, pages.items(), strict=True)
+class SavedViewPages(AdminPages):
+    """What a user can store about the list: views, columns, shortcuts."""
+
+    def urls(self) -> list[URLPattern]:
+        return [
+            self.url("list-preference/", self.preference_view, "list_preference"),
+            self.url("views/add/", self.add_view_view, "view_add"),
+            self.url("views/<int:pk>/", self.change_view_view, "view_change"),
+            self.url("views/<int:pk>/delete/", self.delete_view_view, "view_delete"),
         ]
-        return [*own, *super().get_urls()]
 
     def _posted(self, request: HttpRequest) -> HttpResponse | None:
         """Return the response to a request that is not a POST of a user who may see the list."""
-        if not self.has_view_permission(request):
+        if not self.admin.has_view_permission(request):
             raise PermissionDenied
         return HttpResponseNotAllowed(["POST"]) if request.method != "POST" else None
 
@@ -144,7 +135,7 @@ class SavedViewPagesAdmin(ListColumnsAdmin):
         back = self._back(request)
         if "columns" in request.POST:
             sent = request.POST.getlist("columns")
-            chosen = [name for name in self.offered_columns(request) if name in sent]
+            chosen = [name for name in self.admin.offered_columns(request) if name in sent]
             view = self._visible(request, request.POST.get("view"))
             if view and may_change(request.user, view):
                 view.columns = chosen
@@ -157,16 +148,16 @@ class SavedViewPagesAdmin(ListColumnsAdmin):
         return redirect(back)
 
     def _visible(self, request: HttpRequest, pk: Any) -> SavedView | None:
-        return next((view for view in views_of(request) if view.pk == as_id(pk)), None)
+        return views_of(request.user).filter(pk__in=[as_id(pk)]).first()
 
     def add_view_view(self, request: HttpRequest) -> HttpResponse:
         """GET asks for the name of a view of `query` with the columns `shown`. POST saves it."""
-        if not self.has_view_permission(request):
+        if not self.admin.has_view_permission(request):
             raise PermissionDenied
         sent = request.POST if request.method == "POST" else request.GET
         view = SavedView(owner_id=request.user.pk)
         view.columns = [
-            name for name in sent.get("shown", "").split() if name in self.offered_columns(request)
+            name for name in sent.get("shown", "").split() if name in self.admin.offered_columns(request)
         ]
         view.query = stored_query(sent.get("query", ""))
         # Of two requests at the same time, the second one gets the error at the name.
@@ -177,13 +168,15 @@ class SavedViewPagesAdmin(ListColumnsAdmin):
         view = self._view_or_404(request, pk)
         if request.method == "POST" and "query" in request.POST:
             shown = request.POST.get("shown", "").split()
-            view.columns = [name for name in shown if name in self.offered_columns(request)]
+            view.columns = [name for name in shown if name in self.admin.offered_columns(request)]
             view.query = stored_query(request.POST["query"])
             if len(view.query) > LONGEST:
-                self.message_user(request, TOO_LONG, messages.ERROR)
+                self.admin.message_user(request, TOO_LONG, messages.ERROR)
                 return redirect(f"{reverse('admin:vacancies_vacancy_changelist')}?{view.query}")
             view.save(update_fields=["query", "columns"])
-            self.message_user(request, _("The view “%(view)s” was saved.") % {"view": view}, messages.SUCCESS)
+            self.admin.message_user(
+                request, _("The view “%(view)s” was saved.") % {"view": view}, messages.SUCCESS
+            )
             return redirect(address_of(view))
         return retry_on_conflict(lambda: self._form_page(request, view, _("Change view")))
 
@@ -192,11 +185,13 @@ class SavedViewPagesAdmin(ListColumnsAdmin):
             return refused
         view = self._view_or_404(request, pk)
         view.delete()
-        self.message_user(request, _("The view “%(view)s” was deleted.") % {"view": view}, messages.SUCCESS)
+        self.admin.message_user(
+            request, _("The view “%(view)s” was deleted.") % {"view": view}, messages.SUCCESS
+        )
         return redirect(f"{reverse('admin:vacancies_vacancy_changelist')}?{VIEW_VAR}={ALL}")
 
     def _view_or_404(self, request: HttpRequest, pk: int) -> SavedView:
-        if not self.has_view_permission(request):
+        if not self.admin.has_view_permission(request):
             raise PermissionDenied
         if as_id(pk) is None:
             raise Http404
@@ -206,27 +201,28 @@ class SavedViewPagesAdmin(ListColumnsAdmin):
         return view
 
     def _form_page(self, request: HttpRequest, view: SavedView, title: str) -> HttpResponse:
-        preference = preference_of(request)
+        preference = preference_of(request.user)
         form = SavedViewForm(
             request.POST if request.method == "POST" else None,
             instance=view,
-            may_share=self.has_change_permission(request),
+            may_share=self.admin.has_change_permission(request),
             initial={"is_default": view.pk is not None and preference.default_view_id == view.pk},
         )
         if request.method == "POST" and form.is_valid():
             form.save()
             if "is_default" in form.changed_data:
                 remember(request, default_view=view if form.cleaned_data["is_default"] else None)
-            self.message_user(request, _("The view “%(view)s” was saved.") % {"view": view}, messages.SUCCESS)
+            self.admin.message_user(
+                request, _("The view “%(view)s” was saved.") % {"view": view}, messages.SUCCESS
+            )
             return redirect(address_of(view))
-        context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": title,
-            "form": form,
-            "media": self.media + form.media,
-            "view": view,
-            "shown": " ".join(view.columns),
-            "back": address_of(view) if view.pk else f"../../?{view.query}",
-        }
+        context = self.context(
+            request,
+            title,
+            form=form,
+            media=self.admin.media + form.media,
+            view=view,
+            shown=" ".join(view.columns),
+            back=address_of(view) if view.pk else f"../../?{view.query}",
+        )
         return TemplateResponse(request, "admin/vacancies/vacancy/view_form.html", context)

@@ -10,12 +10,13 @@ from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, JsonResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.contrib.filters.forms import AutocompleteDropdownForm
 
-from jobsite.admin.base import JobsiteAdmin, as_id
+from jobsite.admin.base import as_id
+from jobsite.admin.pages import AdminPages
 from vacancies.models import FilterOption, Recruiter, VacancyOption
 from vacancies.querysets import VacancyQuerySet
 
@@ -162,18 +163,17 @@ FILTERS: dict[str, type[SearchedFilter]] = {
 }
 
 
-class SearchedFiltersAdmin(JobsiteAdmin):
+class FilterSearchPages(AdminPages):
     """Serves the search of these filters."""
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.filter_rows_view)
-        own = [path(f"filter-{name}s/", view, {"name": name}, name=url_name(name)) for name in FILTERS]
-        return [*own, *super().get_urls()]
+    def urls(self) -> list[URLPattern]:
+        view = self.filter_rows_view
+        return [self.url(f"filter-{name}s/", view, f"filter_{name}s", name=name) for name in FILTERS]
 
     def filter_rows_view(self, request: HttpRequest, name: str) -> JsonResponse:
         """`term`, `page` -> the rows with every word of `term`, in the format of Select2."""
         of = FILTERS[name]
-        if not (self.has_view_permission(request) and request.user.has_perm(of.permission)):
+        if not (self.admin.has_view_permission(request) and request.user.has_perm(of.permission)):
             raise PermissionDenied
         rows = of.named()
         for word in request.GET.get("term", "").replace("\0", "").split()[:10]:

@@ -18,15 +18,18 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from jobsite.admin.base import JobsiteAdmin, as_id
+from jobsite.admin.pages import AdminPages
 from jobsite.formats import format_datetime
-from jobsite.ops.commands import dry_run
-from vacancies.admin.brand_access import brands_of
-from vacancies.admin.prefill import files_of, filled, initial_values, link_rows, recruiter_rows
+from vacancies.access import brands_of
+from vacancies.admin.edit_forms import Start
+from vacancies.admin.prefill import files_of, initial_values, link_rows, recruiter_rows
 from vacancies.history.diff import described
 from vacancies.history.versions import PUBLICATION, Content, content
-from vacancies.models import Approval, Attachment, Vacancy, VacancyRecruiter, VacancyTemplate
+from vacancies.models import Attachment, VacancyRecruiter, VacancyTemplate
+from vacancies.operations.save import store_uploads
 from vacancies.querysets import EVERY_BRAND, own_brand
 
+LIST = "admin:vacancies_vacancytemplate_changelist"
 OFFERED = 20  # templates on the page of a new vacancy
 ADD = "vacancies.add_vacancytemplate"
 CHANGE = "vacancies.change_vacancytemplate"
@@ -52,9 +55,9 @@ class TemplateForm(forms.ModelForm):
         brand_choices(self.fields["brand"], user)
 
 
-def content_of(vacancy: Vacancy) -> Content:
-    """Return the content of `vacancy` for a template."""
-    return {name: value for name, value in content(vacancy).items() if name not in PUBLICATION}
+def without_publication(values: Content) -> Content:
+    """Return `values`, the content of a vacancy, for a template."""
+    return {name: value for name, value in values.items() if name not in PUBLICATION}
 
 
 @admin.register(VacancyTemplate)
@@ -127,16 +130,15 @@ def is_own(user: Any, template: VacancyTemplate) -> bool:
     return VacancyTemplate.objects.filter(own_brand(user), pk=template.pk).exists()
 
 
-class TemplatesAdmin(JobsiteAdmin):
-    """The templates on the pages of vacancies: save as one, start from one, and edit one."""
+class TemplatePages(AdminPages):
+    """The page that saves a vacancy as a template."""
 
-    def get_urls(self) -> list[URLPattern]:
-        return [*self.object_urls({"template": self.template_view}), *super().get_urls()]
+    def urls(self) -> list[URLPattern]:
+        return [self.url("<path:object_id>/template/", self.template_view, "template")]
 
     def template_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Save a vacancy as a template."""
-        vacancy = get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
-        if not (self.has_view_permission(request, vacancy) and request.user.has_perm(ADD)):
+        vacancy = get_object_or_404(self.admin.get_queryset(request), pk=as_id(object_id))
+        if not (self.admin.has_view_permission(request, vacancy) and request.user.has_perm(ADD)):
             raise PermissionDenied
         form = TemplateForm(
             request.POST if request.method == "POST" else None,
@@ -144,7 +146,7 @@ class TemplatesAdmin(JobsiteAdmin):
             initial={"name": vacancy.title[:200], "brand": vacancy.brand_id},
         )
         if request.method == "POST" and form.is_valid():
-            form.instance.content = content_of(vacancy)
+            form.instance.content = without_publication(content(vacancy))
             form.instance.updated_by = request.user
             try:
                 with transaction.atomic():
@@ -152,131 +154,74 @@ class TemplatesAdmin(JobsiteAdmin):
             except IntegrityError:  # a concurrent request took the name
                 form.add_error("name", _("There is a template with this name."))
             else:
-                text = _("The template “%(name)s” was saved.") % {"name": template.name}
-                self.message_user(request, text, messages.SUCCESS)
-                return redirect("admin:vacancies_vacancytemplate_changelist")
-        context = {
-            **self.admin_site.each_context(request),
-            "title": _("Save as template: %(vacancy)s") % {"vacancy": vacancy},
-            "opts": self.opts,
-            "original": vacancy,
-            "form": form,
-            "media": self.media + form.media,
-        }
+                self.admin.message_user(request, saved_text(template), messages.SUCCESS)
+                return redirect(LIST)
+        title = _("Save as template: %(vacancy)s") % {"vacancy": vacancy}
+        context = self.context(
+            request, title, original=vacancy, form=form, media=self.admin.media + form.media
+        )
         return TemplateResponse(request, "admin/vacancies/vacancy/save_as_template.html", context)
 
-    # --- start from a template, edit one ---
 
-    def template_of(self, request: HttpRequest) -> VacancyTemplate | None:
-        """Return the template in the URL. Raises Http404 if the user cannot use it."""
-        if "template" not in request.GET:
-            return None
-        rows = VacancyTemplate.objects.usable_by(request.user)
-        template = rows.filter(pk__in=[as_id(request.GET["template"])]).first()
-        if template is None:
-            raise Http404
-        if "edit" in request.GET and not (request.user.has_perm(CHANGE) and is_own(request.user, template)):
-            raise PermissionDenied
-        return template
+def saved_text(template: VacancyTemplate) -> str:
+    return _("The template “%(name)s” was saved.") % {"name": template.name}
 
-    def edited_template(self, request: HttpRequest) -> VacancyTemplate | None:
-        """Return the template that the form of a new vacancy edits."""
-        return self.template_of(request) if "edit" in request.GET else None
 
-    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        form = super().get_form(request, obj, change, **kwargs)
-        if obj is None and (template := self.template_of(request)):
-            initial, missing = initial_values(template.content, request.user)
-            people, gone = recruiter_rows(template.content)
-            request.not_filled_in = missing + gone  # type: ignore[attr-defined]
-            if request.method == "GET":
-                rows = {VacancyRecruiter: people, Attachment: link_rows(template.content)}
-                request.initial_rows = rows  # type: ignore[attr-defined]
-            return filled(form, initial, template.content.get("image") or "")
-        if obj is not None and (approval := self._changes_of(request, obj)):
-            initial, missing = initial_values(approval.changes, request.user)
-            lists = {"recruiters": _("Other recruiters"), "attachments": _("Attachments")}
-            missing += [label for name, label in lists.items() if name in approval.changes]
-            request.not_filled_in = missing  # type: ignore[attr-defined]
-            return filled(form, initial)
-        return form
+# --- new vacancies that start from a template, and the form that edits one ---
 
-    def _changes_of(self, request: HttpRequest, vacancy: Vacancy) -> Approval | None:
-        """Return the request for approval in the URL, with which the form is filled."""
-        if request.method != "GET" or "changes" not in request.GET:
-            return None
-        rows = Approval.objects.filter(own_brand(request.user), vacancy=vacancy.pk)
-        return rows.filter(pk__in=[as_id(request.GET["changes"])]).first()
 
-    def get_formset_kwargs(self, request: HttpRequest, obj: Any, inline: Any, prefix: str) -> dict[str, Any]:
-        """Add the rows of the template. The inlines make room for them."""
-        kwargs = super().get_formset_kwargs(request, obj, inline, prefix)
-        if rows := inline.initial_rows(request):
-            kwargs["initial"] = rows
-        return kwargs
-
-    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> Any:
-        context["not_filled_in"] = getattr(request, "not_filled_in", [])
-        vacancy = kwargs.get("obj") or context.get("original")
-        if vacancy is None:
-            template = self.template_of(request)
-            ticked = request.POST.getlist("template_files")
-            context["vacancy_template"] = template
-            context["is_template_edited"] = template is not None and "edit" in request.GET
-            context["template_files"] = [
-                {**each, "is_ticked": request.method == "GET" or each["file"] in ticked}
-                for each in (files_of(template.content) if template else [])
-            ]
-            if template is None and request.method == "GET" and "_popup" not in request.GET:
-                context["templates"] = VacancyTemplate.objects.usable_by(request.user)[:OFFERED]
-            if context["is_template_edited"]:
-                context["title"] = _("Edit template: %(name)s") % {"name": template}
-        else:
-            context["may_save_template"] = request.user.has_perm(ADD)
-        return super().render_change_form(request, context, *args, **kwargs)
-
-    # --- saving ---
-
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        if change or self.edited_template(request) is None:
-            super().save_model(request, obj, form, change)
-
-    def save_related(self, request: HttpRequest, form: Any, formsets: list[Any], change: bool) -> None:
-        vacancy = form.instance
-        template = None if change else self.template_of(request)
-        is_edited = template is not None and "edit" in request.GET
-        with dry_run(is_edited):  # a template is saved as a vacancy to get its content, then rolled back
-            if is_edited:
-                super().save_model(request, vacancy, form, change)
-            if template:
-                self._add_files(request, template, vacancy)
-            super().save_related(request, form, formsets, change)
-            stored = content_of(vacancy) if is_edited else {}
-        if template is None or not is_edited:
-            return
-        template.content = stored
-        user: Any = request.user
-        template.updated_by, template.updated_at = user, timezone.now()
-        template.save()
-        vacancy.edited_template = template
-
-    def _add_files(self, request: HttpRequest, template: VacancyTemplate, vacancy: Vacancy) -> None:
-        """Attach the chosen files of the template. They share the stored file, as copies of a vacancy do."""
-        ticked = request.POST.getlist("template_files")
-        Attachment.objects.bulk_create(
-            Attachment(vacancy=vacancy, name=each["name"], file=each["file"], position=0)
-            for each in files_of(template.content)
-            if each["file"] in ticked
-        )
-
-    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        if not hasattr(obj, "edited_template"):
-            return super().log_addition(request, obj, message)
+def template_of(request: HttpRequest) -> VacancyTemplate | None:
+    """Return the template in the URL. Raises Http404 if the user cannot use it."""
+    if "template" not in request.GET:
         return None
+    rows = VacancyTemplate.objects.usable_by(request.user)
+    template = rows.filter(pk__in=[as_id(request.GET["template"])]).first()
+    if template is None:
+        raise Http404
+    if "edit" in request.GET and not (request.user.has_perm(CHANGE) and is_own(request.user, template)):
+        raise PermissionDenied
+    return template
 
-    def response_add(self, request: HttpRequest, obj: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        if hasattr(obj, "edited_template"):
-            text = _("The template “%(name)s” was saved.") % {"name": obj.edited_template.name}
-            self.message_user(request, text, messages.SUCCESS)
-            return redirect("admin:vacancies_vacancytemplate_changelist")
-        return super().response_add(request, obj, *args, **kwargs)
+
+def start_of(template: VacancyTemplate, user: Any) -> Start:
+    """Return what the form of a new vacancy starts with."""
+    initial, missing = initial_values(template.content, user)
+    people, gone = recruiter_rows(template.content)
+    rows = {VacancyRecruiter: people, Attachment: link_rows(template.content)}
+    return Start(initial, rows, template.content.get("image") or "", missing + gone)
+
+
+def chosen_files(request: HttpRequest, template: VacancyTemplate) -> list[dict[str, str]]:
+    """Return the attached files of the template that the user chose. A new vacancy shares the stored files,
+    as copies of a vacancy do."""
+    ticked = request.POST.getlist("template_files")
+    return [
+        {"name": each["name"], "file": each["file"], "url": ""}
+        for each in files_of(template.content)
+        if each["file"] in ticked
+    ]
+
+
+def save_template(template: VacancyTemplate, values: Content, user: Any) -> None:
+    """Save the content of a form as that of the template."""
+    template.content = store_uploads(without_publication(values))
+    template.updated_by, template.updated_at = user, timezone.now()
+    template.save()
+
+
+def template_context(request: HttpRequest, template: VacancyTemplate | None) -> dict[str, Any]:
+    """Return what the page of a new vacancy shows about templates."""
+    ticked = request.POST.getlist("template_files")
+    context: dict[str, Any] = {
+        "vacancy_template": template,
+        "is_template_edited": template is not None and "edit" in request.GET,
+        "template_files": [
+            {**each, "is_ticked": request.method == "GET" or each["file"] in ticked}
+            for each in (files_of(template.content) if template else [])
+        ],
+    }
+    if template is None and request.method == "GET" and "_popup" not in request.GET:
+        context["templates"] = VacancyTemplate.objects.usable_by(request.user)[:OFFERED]
+    if context["is_template_edited"]:
+        context["title"] = _("Edit template: %(name)s") % {"name": template}
+    return context

@@ -1,5 +1,6 @@
 """The form of a vacancy: options in order, closing date, and checks before publication."""
 
+from collections.abc import Mapping
 from copy import copy
 from datetime import date, datetime
 from typing import Any
@@ -17,11 +18,11 @@ from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminSingleDateWidget
 
 from jobsite.formats import format_datetime
-from vacancies.admin.base import is_exact
 from vacancies.admin.option_field import options_field
 from vacancies.choices import Keyword
+from vacancies.dates import end_of_day, is_exact, last_day
 from vacancies.models import Filter, FilterOption, Status, Vacancy
-from vacancies.operations import closes_before_start, end_of_day, last_day, publish_blockers, save_options
+from vacancies.operations.blockers import save_blockers
 
 LISTED = 200  # options in a page; longer lists are searched
 
@@ -123,23 +124,14 @@ class VacancyForm(forms.ModelForm):
 
     def _refuse_publication(self, now: datetime) -> None:
         candidate = construct_instance(self, copy(self.instance))
-        reasons: dict[str, str] = {}
-        if candidate.status == Status.PUBLISHED:
-            reasons = publish_blockers(vacancy=candidate, at=now)
-            if "status" not in self.changed_data:  # an expired or imported vacancy stays editable
-                for name, field in (("publish_until", "last_day"), ("description", "description")):
-                    if field not in self.changed_data:
-                        reasons.pop(name, None)
-        begin, end = candidate.publish_from, candidate.publish_until
-        if begin and end and end <= begin:
-            reasons.setdefault("publish_until", closes_before_start())
+        changed = set(self.changed_data)
+        if "last_day" in changed:
+            changed.add("publish_until")
+        self.add_reasons(save_blockers(after=candidate, changed=changed, at=now))
+
+    def add_reasons(self, reasons: Mapping[str, Any]) -> None:
+        """Show why the vacancy cannot be saved, by its field."""
         for name, reason in reasons.items():
             field = "last_day" if name == "publish_until" else name
             if field not in self.errors:
                 self.add_error(field if field in self.fields else None, reason)
-
-    def _save_m2m(self) -> None:
-        super()._save_m2m()  # type: ignore[misc] # undocumented
-        for keyword in Keyword:
-            if keyword.value in self.changed_data:
-                save_options(vacancy=self.instance, keyword=keyword, pks=self.cleaned_data[keyword.value])

@@ -1,33 +1,39 @@
 """The pages beside the form of a vacancy: preview, application form, review of unsaved changes."""
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
-from django.forms import all_valid
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
-from jobsite.ops.commands import dry_run
-from vacancies.admin.base import storage_errors_as_507
-from vacancies.admin.conflict import ConflictAdmin
+from jobsite.admin.pages import AdminPages
+from vacancies.admin.conflict import merge_posted, merged_files
+from vacancies.admin.edit_forms import make_forms
+from vacancies.admin.form_input import posted
 from vacancies.history.diff import differences
-from vacancies.history.versions import content
 from vacancies.models import Vacancy
+from vacancies.operations.save import plan_save
 from vacancies.previews import token_for
 
 
-class VacancyPagesAdmin(ConflictAdmin):
+class VacancyPages(AdminPages):
     """The preview, the application form and the review of a vacancy."""
 
-    def get_urls(self) -> list[URLPattern]:
-        own = {"preview": self.preview_view, "application-form": self.form_view, "review": self.review_view}
-        return [*self.object_urls(own), *super().get_urls()]
+    def urls(self) -> list[URLPattern]:
+        one = "<path:object_id>"
+        return [
+            self.url(f"{one}/preview/", self.preview_view, "preview"),
+            self.url(f"{one}/application-form/", self.form_view, "application_form"),
+            self.url(f"{one}/review/", self.review_view, "review"),
+        ]
 
     def _vacancy_or_404(self, request: HttpRequest, object_id: str) -> Vacancy:
-        vacancy = get_object_or_404(self.get_queryset(request).with_form(), pk=as_id(object_id))
-        if not self.has_view_permission(request, vacancy):
+        rows = self.admin.get_queryset(request).with_form()
+        vacancy: Vacancy = get_object_or_404(rows, pk=as_id(object_id))
+        if not self.admin.has_view_permission(request, vacancy):
             raise PermissionDenied
         return vacancy
 
@@ -43,14 +49,13 @@ class VacancyPagesAdmin(ConflictAdmin):
                 "This vacancy has no application form. Add a form and choose it for the vacancy, its "
                 "brand or the site."
             )
-            self.message_user(request, text, messages.INFO)
+            self.admin.message_user(request, text, messages.INFO)
             return redirect("admin:forms_structure_form_changelist")
         url = reverse("admin:forms_structure_form_change", args=[vacancy.served_form_id])
         return redirect(f"{url}?for={vacancy.pk}")
 
-    @storage_errors_as_507
     def review_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Return an HTML fragment with what saving the posted form would change for the public, by a dry run.
+        """Return an HTML fragment with what saving the posted form would change. Writes nothing.
 
         What somebody else saved meanwhile is merged. An invalid form, or one with conflicts, returns 422:
         saving it shows them.
@@ -58,28 +63,18 @@ class VacancyPagesAdmin(ConflictAdmin):
         if request.method != "POST":
             raise Http404
         vacancy = self._vacancy_or_404(request, object_id)
-        if not self.has_change_permission(request, vacancy):
+        if not self.admin.has_change_permission(request, vacancy):
             raise PermissionDenied
-        with dry_run(True):
-            vacancy = Vacancy.objects.select_for_update().get(pk=vacancy.pk)
-            before = content(vacancy)
-            if merge := self.merge_of(request, vacancy):
-                if not merge.is_complete:
-                    return HttpResponse(status=422)
-                self.post_merged(request, merge)
-            form = self.get_form(request, vacancy, change=True)(request.POST, request.FILES, instance=vacancy)
-            formsets, _inlines = self._create_formsets(request, vacancy, change=True)
-            if not (form.is_valid() and all_valid(formsets)):
-                return HttpResponse(status=422)
-            form.save(commit=False).save()
-            form.save_m2m()
-            for formset in formsets:
-                formset.save()
-            found = differences(before, content(vacancy))
-        for part in (form, *(row for formset in formsets for row in formset.forms)):
-            for name in part.changed_data if part.files else ():
-                file = getattr(part.instance, name, None)
-                # Delete the uploaded file again. Rows marked as deleted never stored theirs.
-                if part.files.get(part.add_prefix(name)) and file and file._committed:
-                    file.storage.delete(file.name)
+        merge = merge_posted(self.admin, request, vacancy)
+        if merge and not merge.is_complete:
+            return HttpResponse(status=422)
+        data = merge.data if merge else posted(request.POST)
+        forms = make_forms(self.admin, request, vacancy, data=data, files=merged_files(request, merge))
+        if not forms.is_valid():
+            return HttpResponse(status=422)
+        try:
+            plan = plan_save(Vacancy.objects.get(pk=vacancy.pk), forms.content(), at=timezone.now())
+        except ValidationError:
+            return HttpResponse(status=422)
+        found = differences(plan.before, plan.after)
         return render(request, "admin/vacancies/vacancy/differences.html", {"differences": found})

@@ -13,10 +13,10 @@ from tests.conftest import NOW
 from tests.factories import make_vacancy
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST, ask, opened, page, run, saved
-from vacancies import operations
 from vacancies.admin import bulk_publication, publication_actions
 from vacancies.history.versions import record
 from vacancies.models import Change, State, Vacancy, Version
+from vacancies.operations import publication
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 DAY = timedelta(days=1)
@@ -89,12 +89,12 @@ def test_publish_page_compares_with_the_last_public_version(anna: Client, time_m
     assert (is_known, all_of_it["title"]) == (False, "<div>Nurse</div>")
     # scheduled, but never public
     chosen = Vacancy.objects.filter(pk=vacancy.pk)
-    operations.schedule(vacancies=chosen, publish_from=NOW + 2 * DAY, at=NOW, author=author)
+    publication.schedule(vacancies=chosen, publish_from=NOW + 2 * DAY, at=NOW, author=author)
     time_machine.move_to(NOW + DAY, tick=False)
     assert changes(anna, vacancy) == (False, all_of_it)
     # public, then unpublished and edited
     time_machine.move_to(NOW + 3 * DAY, tick=False)
-    operations.unpublish(vacancies=chosen, at=NOW + 3 * DAY, author=author)
+    publication.unpublish(vacancies=chosen, at=NOW + 3 * DAY, author=author)
     assert changes(anna, vacancy) == (True, {})
     Vacancy.objects.update(title="Head nurse")
     record(vacancy, Change.CHANGED, author=author, at=NOW + 4 * DAY)

@@ -10,7 +10,7 @@ from tests.factories import make_brand, make_option, make_vacancy
 from vacancies.figures.recording import BACKFILL, record_days
 from vacancies.history.versions import PUBLICATION, record_values, values_of
 from vacancies.models import Brand, Change, DailyVacancies, Vacancy
-from vacancies.operations import archive, unpublish
+from vacancies.operations.publication import archive, unpublish
 
 pytestmark = pytest.mark.django_db
 

@@ -35,7 +35,7 @@ from tests.vacancies.readmodel.helpers import (
 )
 from vacancies.api import fast_path, process_cache, rendered_items
 from vacancies.models import Attachment, Filter, FilterOption, ListedVacancy, Vacancy, VacancyOption
-from vacancies.operations import publish
+from vacancies.operations.publication import publish
 from vacancies.readmodel import maintenance, triggers
 
 # --- Items ----------------------------------------------------------------------------------------------

@@ -20,10 +20,10 @@ from jobsite.spreadsheets import CELL_MAX
 from jobsite.spreadsheets.reading import Row, SpreadsheetError, normalised
 from jobsite.spreadsheets.writing import Cell, as_text, local
 from vacancies.choices import Keyword
+from vacancies.dates import last_day
 from vacancies.fields import html_fields
 from vacancies.history.diff import field_labels
 from vacancies.models import Filter, Recruiter, Vacancy
-from vacancies.operations import last_day
 
 BATCH = 500  # rows that are read at a time
 TEXTS = html_fields(Vacancy)

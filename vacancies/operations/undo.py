@@ -9,10 +9,12 @@ from django.db import models, transaction
 from django.db.models import Max, QuerySet
 from django.utils.translation import gettext as _
 
-from vacancies.approval import approved_unchanged, needed_reason
-from vacancies.history.versions import record_deletion, record_values, values_of
+from vacancies.history.versions import record_deletion, values_of
 from vacancies.models import Change, Vacancy, Version, needs_approval
-from vacancies.operations import BulkResult, restore, save_changed, set_values
+from vacancies.operations.approval_requests import approved_unchanged, needed_reason
+from vacancies.operations.publication import BulkResult
+from vacancies.operations.restore import restore
+from vacancies.operations.save import save_values, set_values
 from vacancies.querysets import VacancyQuerySet
 
 UNDO_TIME = timedelta(minutes=30)
@@ -104,15 +106,13 @@ def undo(
             elif version.before is not None:
                 before.append(values_of(vacancy, version.before))
                 set_values(vacancy, version.before)
-                vacancy.updated_at = at
                 changed.append(vacancy)
         if result.done and recorded[0].change == Change.DUPLICATED:
             deleted = delete(vacancies=Vacancy.objects.filter(pk__in=result.done), at=at, author=author)
             deleted.refused |= result.refused
             return deleted
         if changed:
-            save_changed(changed, before, at=at)
-            record_values(changed, before, Change.RESTORED, author=author, at=at)
+            save_values(changed, before, Change.RESTORED, author=author, at=at)
             result.done += [vacancy.pk for vacancy in changed]
     return result
 
@@ -135,11 +135,12 @@ def _unapproved(recorded: list[Version], there: dict[int, Vacancy], *, at: datet
 def _restore(version: Version, result: BulkResult, *, author: Any, at: datetime, forms: Any) -> None:
     try:
         with transaction.atomic():
-            vacancy, missing = restore(version, author=author, at=at, forms=forms, is_undo=True)
+            saved = restore(version, author=author, at=at, forms=forms, is_undo=True)
     except ValidationError as error:
         deleted = Vacancy(pk=version.vacancy_id, title=version.content["title"])
         result.refused[deleted] = {"": " ".join(error.messages)}
         return
+    vacancy, missing = saved.vacancy, saved.plan.missing
     result.done.append(vacancy.pk)
     notes = []
     if vacancy.status != version.content["status"]:

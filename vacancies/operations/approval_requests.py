@@ -1,4 +1,4 @@
-"""Requests for approval: who submits, sends back and withdraws them. `vacancies.approving` approves them.
+"""Requests for approval: who submits, sends back and withdraws them. `approval_decisions` approves them.
 
 Every function locks the vacancy first, so that a vacancy has one waiting request and one decision about it.
 """

@@ -6,29 +6,26 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
-from jobsite.ops.commands import dry_run
-from vacancies.approval import close, locked_request, request_approval, waiting_request, why_not_decide
-from vacancies.history.versions import (
-    PUBLICATION,
-    Content,
-    as_json,
-    changed_content,
-    content,
-    content_at,
-    record,
-    record_drift,
-)
-from vacancies.models import Approval, Change, State, Status, Vacancy, Version
+from vacancies.history.versions import PUBLICATION, Content, as_json
+from vacancies.models import Approval, Change, State, Status, Vacancy
 from vacancies.models.approval import PUBLIC
-from vacancies.operations import BulkResult, apply_content, publish_blockers
+from vacancies.operations.approval_requests import (
+    close,
+    locked_request,
+    request_approval,
+    waiting_request,
+    why_not_decide,
+)
+from vacancies.operations.blockers import publish_blockers
+from vacancies.operations.publication import BulkResult
+from vacancies.operations.save import save_content, set_values
 from vacancies.querysets import VacancyQuerySet
 
 
-def submit(
+def submit_for_approval(
     *,
     vacancies: VacancyQuerySet,
     at: datetime,
@@ -69,20 +66,6 @@ def _why_not_submit(vacancy: Vacancy, publish_from: datetime | None, *, at: date
     return publish_blockers(vacancy=wanted, at=at)
 
 
-def submit_restore(version: Version, *, author: Any, at: datetime, forms: QuerySet | None = None) -> Approval:
-    """Submit the content of the vacancy after `version` for approval. The vacancy is public."""
-    with transaction.atomic():
-        vacancy = Vacancy.objects.select_for_update().get(pk=version.vacancy_id)
-        before = content(vacancy)
-        with dry_run(True):
-            apply_content(vacancy, content_at(version), at=at, forms=forms)
-            after = content(vacancy)
-        changes = changed_content(before, after)
-        if not changes:
-            raise ValidationError(_("The vacancy already has this content."))
-        return request_approval(vacancy, changes, at=at, author=author)
-
-
 def approve(
     *, vacancy: Vacancy, seen: str, note: str = "", at: datetime, author: Any
 ) -> tuple[Approval, list[str]]:
@@ -101,15 +84,23 @@ def approve(
             raise ValidationError(
                 _("The vacancy or the request changed after you opened this page. Read it again.")
             )
-        record_drift(vacancy, at=at)
-        was_public = vacancy.state_at(at) in PUBLIC
         changes = with_start(approval.changes, vacancy, at=at)
-        vacancy.updated_at = at
-        missing = apply_content(vacancy, changes, at=at, excluded=())
-        kinds = {State.PUBLISHED: Change.PUBLISHED, State.SCHEDULED: Change.SCHEDULED}
-        change = Change.CHANGED if was_public else kinds.get(vacancy.state_at(at), Change.CHANGED)
-        record(vacancy, change, author=author, at=at)
-        return close(approval, Approval.Outcome.APPROVED, author=author, at=at, note=note), missing
+        saved = save_content(
+            vacancy, changes, author=author, at=at, change=_kind(vacancy, changes, at=at), is_approved=True,
+            skips_missing=True,
+        )  # fmt: skip
+        closed = close(approval, Approval.Outcome.APPROVED, author=author, at=at, note=note)
+        return closed, saved.plan.missing
+
+
+def _kind(vacancy: Vacancy, changes: Content, *, at: datetime) -> Change:
+    """Return the kind of the version that `changes` of `vacancy` make."""
+    after = copy(vacancy)
+    set_values(after, {name: changes[name] for name in PUBLICATION if name in changes})
+    if vacancy.state_at(at) in PUBLIC:
+        return Change.CHANGED
+    kinds = {State.PUBLISHED: Change.PUBLISHED, State.SCHEDULED: Change.SCHEDULED}
+    return kinds.get(after.state_at(at), Change.CHANGED)
 
 
 def fingerprint(vacancy: Vacancy, approval: Approval) -> str:
@@ -119,7 +110,7 @@ def fingerprint(vacancy: Vacancy, approval: Approval) -> str:
 
 def with_start(changes: Content, vacancy: Vacancy, *, at: datetime) -> Content:
     """Return the `changes` with the time when the vacancy goes live if they are approved at `at`: the chosen
-    time, unless it has passed. As in `operations.publish`, a vacancy that was public before keeps its time.
+    time, unless it has passed. As in `publication.publish`, a vacancy that was public before keeps its time.
     """
     if vacancy.state_at(at) in PUBLIC or not set(PUBLICATION) & set(changes):
         return changes
