@@ -24,7 +24,7 @@ from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.formats import format_datetime
 from jobsite.languages import site_language
 from vacancies.access import brands_of, colleagues_of, manageable_by
-from vacancies.admin.list_filters import BrandFilter
+from vacancies.admin.list.filters import BrandFilter
 
 NAMED = 100  # accounts that a confirmation lists
 

@@ -16,7 +16,7 @@ from jobsite.charts import sparkline
 from jobsite.formats import format_datetime
 from vacancies.access import readable_by
 from vacancies.admin.calendar import calendar
-from vacancies.admin.list_filters import REASONS
+from vacancies.admin.list.filters import REASONS
 from vacancies.figures.counts import STATES, counts_for
 from vacancies.figures.reading import Days, by_day, in_parts, last_recorded
 from vacancies.models import DailyVacancies, State, Vacancy

@@ -13,14 +13,15 @@ from unfold.decorators import display
 
 from jobsite.admin.pages import AdminPages
 from vacancies.access import brands_of, preselected_brand
-from vacancies.admin.approval import ApprovalPages
-from vacancies.admin.autosave import AutosavePages
 from vacancies.admin.base import ContentAdmin
-from vacancies.admin.bulk_publication import CHANGELIST_ACTIONS, BulkPublicationPages
-from vacancies.admin.edit_page import EditPage
-from vacancies.admin.form import forms_for
-from vacancies.admin.inlines import AttachmentInline, RecruiterInline
-from vacancies.admin.list_filters import (
+from vacancies.admin.catalogue.form import forms_for
+from vacancies.admin.edit.autosave import AutosavePages
+from vacancies.admin.edit.inlines import AttachmentInline, RecruiterInline
+from vacancies.admin.edit.page import EditPage
+from vacancies.admin.edit.template import TemplatePages
+from vacancies.admin.edit.vacancy_form import VacancyForm
+from vacancies.admin.edit.vacancy_pages import VacancyPages
+from vacancies.admin.list.filters import (
     AttentionFilter,
     AudienceFilter,
     BrandFilter,
@@ -28,15 +29,14 @@ from vacancies.admin.list_filters import (
     MineFilter,
     StateFilter,
 )
-from vacancies.admin.publication import PublicationPages
-from vacancies.admin.saved_view_pages import SavedViewPages
-from vacancies.admin.searched_filters import FilterSearchPages, OptionFilter, RecruiterFilter
+from vacancies.admin.list.saved_view_pages import SavedViewPages
+from vacancies.admin.list.searched_filters import FilterSearchPages, OptionFilter, RecruiterFilter
+from vacancies.admin.list.vacancy_list import DEFAULT_COLUMNS, TITLE, VacancyListAdmin
+from vacancies.admin.publication.approval import ApprovalPages
+from vacancies.admin.publication.bulk import CHANGELIST_ACTIONS, BulkPublicationPages
+from vacancies.admin.publication.pages import PublicationPages
+from vacancies.admin.publication.versions import VersionPages
 from vacancies.admin.spreadsheets.pages import EXPORT_ACTIONS, SpreadsheetPages
-from vacancies.admin.template import TemplatePages
-from vacancies.admin.vacancy_form import VacancyForm
-from vacancies.admin.vacancy_list import DEFAULT_COLUMNS, TITLE, VacancyListAdmin
-from vacancies.admin.vacancy_pages import VacancyPages
-from vacancies.admin.versions import VersionPages
 from vacancies.choices import Keyword
 from vacancies.models import State, Vacancy
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet

@@ -18,7 +18,7 @@ from tests.messages import messages_of
 from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, opened, page, run, texts
 from tests.vacancies.admin.test_approval import DRAFT, make, outcomes, reread
 from tests.vacancies.admin.test_list_editing import row, save
-from vacancies.admin.selection import Selection
+from vacancies.admin.publication.selection import Selection
 from vacancies.history.versions import content, record
 from vacancies.models import (
     Approval,

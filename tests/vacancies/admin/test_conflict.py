@@ -16,7 +16,7 @@ from tests.conftest import NOW
 from tests.factories import make_recruiter
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import opened, page, picture, saved
-from vacancies.admin.form_input import parsed
+from vacancies.admin.edit.form_input import parsed
 from vacancies.models import Attachment, Autosave, Vacancy, VacancyOption, VacancyRecruiter
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]

@@ -13,7 +13,8 @@ from tests.conftest import NOW
 from tests.factories import make_vacancy
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST, ask, opened, page, run, saved
-from vacancies.admin import bulk_publication, publication_actions
+from vacancies.admin.publication import actions as publication_actions
+from vacancies.admin.publication import bulk as bulk_publication
 from vacancies.history.versions import record
 from vacancies.models import Change, State, Vacancy, Version
 from vacancies.operations import publication
@@ -192,6 +193,6 @@ def test_number_of_vacancies_and_of_duplicates_is_limited(anna: Client, monkeypa
     ]
     copies = Vacancy.objects.filter(status="draft").order_by("pk").values_list("title", flat=True)
     assert list(copies) == ["Copy of Row 0", "Copy of Row 1"]
-    monkeypatch.setattr(bulk_publication, "COUNTED", 2)
+    monkeypatch.setattr(bulk_publication, "MAX_SELECTED", 2)
     assert run(anna, "unpublish", rows)[-1] == "Nothing was changed. Choose at most 2 vacancies at a time."
     assert {row.state for row in Vacancy.objects.exclude(status="draft")} == {State.PUBLISHED}

@@ -12,7 +12,7 @@ from applications.admin.vacancy import VacancyAdmin
 from tests.applications.makers import make_application
 from tests.factories import make_brand, make_vacancy
 from tests.vacancies.admin.forms import LIST, LONG_AGO, listed
-from vacancies.admin import vacancy_list
+from vacancies.admin.list import vacancy_list
 from vacancies.models import State, Vacancy
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]

@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
-from vacancies.admin.edit_forms import read_content
+from vacancies.admin.edit.forms import read_content
 from vacancies.admin.spreadsheets.columns import (
     BATCH,
     Sheet,

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminSingleDateWidget
 
 from jobsite.formats import format_datetime
-from vacancies.admin.option_field import options_field
+from vacancies.admin.edit.option_field import options_field
 from vacancies.choices import Keyword
 from vacancies.dates import end_of_day, is_exact, last_day
 from vacancies.models import Filter, FilterOption, Status, Vacancy

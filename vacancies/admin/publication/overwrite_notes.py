@@ -9,17 +9,17 @@ from vacancies.dates import closing_date_of
 from vacancies.models import State, Vacancy
 
 
-def nothing(vacancy: Vacancy) -> list[str]:
+def no_notes(vacancy: Vacancy) -> list[str]:
     return []
 
 
-def by_publishing(vacancy: Vacancy) -> list[str]:
+def notes_for_publish(vacancy: Vacancy) -> list[str]:
     if vacancy.state != State.SCHEDULED:
         return []
     return [_("The scheduled date %(date)s is replaced by the current time.") % _start(vacancy)]
 
 
-def by_scheduling(vacancy: Vacancy) -> list[str]:
+def notes_for_schedule(vacancy: Vacancy) -> list[str]:
     if not vacancy.publish_from:
         return []
     if vacancy.state == State.SCHEDULED:
@@ -27,7 +27,7 @@ def by_scheduling(vacancy: Vacancy) -> list[str]:
     return [_("The publication date %(date)s is replaced.") % _start(vacancy)]
 
 
-def by_unpublishing(vacancy: Vacancy) -> list[str]:
+def notes_for_unpublish(vacancy: Vacancy) -> list[str]:
     match vacancy.state:
         case State.PUBLISHED:
             return [_("It is published and disappears from all sites.")]
@@ -36,13 +36,13 @@ def by_unpublishing(vacancy: Vacancy) -> list[str]:
     return []
 
 
-def by_extending(vacancy: Vacancy) -> list[str]:
+def notes_for_extend(vacancy: Vacancy) -> list[str]:
     if not vacancy.publish_until:
         return []
     return [_("The closing date %(date)s is replaced.") % {"date": closing_date_of(vacancy)}]
 
 
-def by_featuring(vacancy: Vacancy) -> list[str]:
+def notes_for_feature(vacancy: Vacancy) -> list[str]:
     if not vacancy.publish_until:
         return []
     return [_("It closes on %(date)s.") % {"date": closing_date_of(vacancy)}]

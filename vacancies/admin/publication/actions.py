@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy, ngettext_lazy
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from jobsite.admin.datetime_fields import ZonedDateTimeField
-from vacancies.admin import overwritten
-from vacancies.admin.extension import ExtendForm
+from vacancies.admin.publication import overwrite_notes
+from vacancies.admin.publication.extension import ExtendForm
 from vacancies.models import State, Vacancy, Version
 from vacancies.operations import publication, undo
 from vacancies.operations.approval_decisions import submit_for_approval
@@ -86,7 +86,7 @@ class PublicationAction:
     is_main: bool = False
     is_button: bool = True  # on the page of a vacancy
     is_danger: bool = False
-    overwritten: Callable[[Vacancy], list[str]] = overwritten.nothing
+    overwritten: Callable[[Vacancy], list[str]] = overwrite_notes.no_notes
     preview_values: Callable[[datetime], dict[str, Any]] = lambda at: {}
     undone_by: str = "change"
 
@@ -108,7 +108,7 @@ ACTIONS = (
         NOT_PUBLIC | {State.SCHEDULED},
         shows_changes=True,
         is_main=True,
-        overwritten=overwritten.by_publishing,
+        overwritten=overwrite_notes.notes_for_publish,
         with_approval=False,
     ),
     PublicationAction(
@@ -121,7 +121,7 @@ ACTIONS = (
         NOT_PUBLIC | {State.SCHEDULED},
         ScheduleForm,
         shows_changes=True,
-        overwritten=overwritten.by_scheduling,
+        overwritten=overwrite_notes.notes_for_schedule,
         preview_values=lambda at: {"publish_from": at + timedelta(seconds=1)},
         with_approval=False,
     ),
@@ -150,7 +150,7 @@ ACTIONS = (
         "visibility_off",
         publication.unpublish,
         frozenset({State.PUBLISHED, State.SCHEDULED, State.EXPIRED}),
-        overwritten=overwritten.by_unpublishing,
+        overwritten=overwrite_notes.notes_for_unpublish,
     ),
     PublicationAction(
         "extend",
@@ -161,7 +161,7 @@ ACTIONS = (
         publication.extend,
         frozenset({State.PUBLISHED, State.SCHEDULED, State.EXPIRED}),
         ExtendForm,
-        overwritten=overwritten.by_extending,
+        overwritten=overwrite_notes.notes_for_extend,
         preview_values=lambda at: {"weeks": 4},
     ),
     PublicationAction(
@@ -173,7 +173,7 @@ ACTIONS = (
         publication.feature,
         frozenset(State),
         is_button=False,
-        overwritten=overwritten.by_featuring,
+        overwritten=overwrite_notes.notes_for_feature,
     ),
     PublicationAction(
         "unfeature",
@@ -221,7 +221,7 @@ ACTIONS = (
         permission="delete",
         is_button=False,  # the page has one beside "Save"
         is_danger=True,
-        overwritten=overwritten.by_unpublishing,
+        overwritten=overwrite_notes.notes_for_unpublish,
         undone_by="add",
     ),
 )

@@ -8,8 +8,8 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
-from vacancies.admin.form_input import ROWS_MAX, Input, widget_of
-from vacancies.admin.merge import MINE, Merge, Overlap, Sides, Values, file_of, lines, values_of
+from vacancies.admin.edit.form_input import ROWS_MAX, Input, widget_of
+from vacancies.admin.edit.merge import MINE, Merge, Overlap, Sides, Values, file_of, lines, values_of
 
 Content = dict[str, Values] | None  # of a row, by field; None if there is no such row
 UNKNOWN: Content = {"": ()}  # equals no content

@@ -10,7 +10,7 @@ from django.forms.utils import ErrorDict
 from django.http import HttpRequest
 
 from jobsite.html import sanitise
-from vacancies.admin.form_input import Input, as_post, untouched
+from vacancies.admin.edit.form_input import Input, as_post, untouched
 from vacancies.choices import Keyword
 from vacancies.fields import html_fields
 from vacancies.history.versions import Content, columns_of, file_of

@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
-from vacancies.admin.conflict import merge_posted, merged_files
-from vacancies.admin.edit_forms import make_forms
-from vacancies.admin.form_input import posted
+from vacancies.admin.edit.conflict import merge_posted, merged_files
+from vacancies.admin.edit.form_input import posted
+from vacancies.admin.edit.forms import make_forms
 from vacancies.history.diff import differences
 from vacancies.models import Vacancy
 from vacancies.operations.save import plan_save

@@ -17,8 +17,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from jobsite.admin.base import as_id
-from vacancies.admin.change_list import EDIT_VAR, VIEW_VAR
-from vacancies.admin.vacancy_form import VacancyForm
+from vacancies.admin.edit.vacancy_form import VacancyForm
+from vacancies.admin.list.change_list import EDIT_VAR, VIEW_VAR
 from vacancies.choices import Keyword
 from vacancies.dates import end_of_day, last_day
 from vacancies.history.versions import Content, as_json

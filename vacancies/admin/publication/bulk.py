@@ -16,11 +16,10 @@ from django.utils.translation import ngettext
 
 from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back
-from vacancies.admin.form import forms_for
-from vacancies.admin.list_filters import COUNTED
-from vacancies.admin.publication import PublicationPages, sections
-from vacancies.admin.publication_actions import ACTIONS, BY_NAME, PublicationAction
-from vacancies.admin.selection import Selection
+from vacancies.admin.catalogue.form import forms_for
+from vacancies.admin.publication.actions import ACTIONS, BY_NAME, PublicationAction
+from vacancies.admin.publication.pages import PublicationPages, sections
+from vacancies.admin.publication.selection import MAX_SELECTED, Selection
 from vacancies.models import Change, Vacancy, Version
 from vacancies.operations.undo import undo, versions_of_action
 from vacancies.querysets import VacancyQuerySet, own_brand
@@ -49,10 +48,10 @@ class BulkPublicationPages(PublicationPages):
 
     def ask(self, request: HttpRequest, queryset: VacancyQuerySet, action: PublicationAction) -> Any:
         """Return the confirmation page for the chosen vacancies."""
-        selection = Selection.of(queryset, limit=COUNTED + 1)
-        if len(selection) > COUNTED:
+        selection = Selection.of(queryset, limit=MAX_SELECTED + 1)
+        if len(selection) > MAX_SELECTED:
             text = _("Nothing was changed. Choose at most %(count)d vacancies at a time.") % {
-                "count": COUNTED
+                "count": MAX_SELECTED
             }
             self.admin.message_user(request, text, messages.WARNING)
             return None

@@ -13,8 +13,6 @@ from vacancies.models import Audience, State, Status, waiting_for_approval
 from vacancies.quality import CONTENT_WARNINGS, closing_soon, filter_by_warning
 from vacancies.querysets import VacancyQuerySet
 
-COUNTED = 10_000  # vacancies that a bulk action changes at most
-
 
 class StateFilter(DropdownFilter):
     """By the current state. Archived vacancies are shown only on request."""

@@ -2,11 +2,17 @@
 
 from typing import Any
 
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+
+from jobsite.admin.base import as_id
 from vacancies.access import brands_of
-from vacancies.admin.form import forms_for
+from vacancies.admin.catalogue.form import forms_for
+from vacancies.admin.edit.forms import Start
 from vacancies.choices import Keyword
 from vacancies.history.versions import PUBLICATION, Content
-from vacancies.models import FilterOption, Recruiter, Vacancy
+from vacancies.models import Approval, FilterOption, Recruiter, Vacancy
+from vacancies.querysets import own_brand
 
 
 def initial_values(content: Content, user: Any) -> tuple[dict[str, Any], list[str]]:
@@ -58,6 +64,20 @@ def files_of(content: Content) -> list[dict[str, str]]:
 
 
 def _existing(rows: Any, pairs: Any, missing: list[str]) -> list[int]:
-    found = set(rows.filter(pk__in=[pk for pk, _ in pairs]).values_list("pk", flat=True))
+    found = set(rows.filter(pk__in=[pk for pk, _name in pairs]).values_list("pk", flat=True))
     missing += [name for pk, name in pairs if pk not in found]
-    return [pk for pk, _ in pairs if pk in found]
+    return [pk for pk, _name in pairs if pk in found]
+
+
+def start_of_request(request: HttpRequest, vacancy: Vacancy) -> Start:
+    """Return what the form starts with: the changes of the request in the URL, if there is one."""
+    if "changes" not in request.GET:
+        return Start()
+    rows = Approval.objects.filter(own_brand(request.user), vacancy=vacancy.pk)
+    approval = rows.filter(pk__in=[as_id(request.GET["changes"])]).first()
+    if approval is None:
+        return Start()
+    initial, missing = initial_values(approval.changes, request.user)
+    lists = {"recruiters": _("Other recruiters"), "attachments": _("Attachments")}
+    missing += [label for name, label in lists.items() if name in approval.changes]
+    return Start(initial, not_filled_in=missing)

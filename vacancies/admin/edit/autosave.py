@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from jobsite.admin.base import as_id, person
 from jobsite.admin.pages import AdminPages
 from jobsite.formats import format_datetime
-from vacancies.admin.conflict import (
+from vacancies.admin.edit.conflict import (
     authors_since,
     conflict_page,
     merge_input,
@@ -26,7 +26,7 @@ from vacancies.admin.conflict import (
     names,
     version_of,
 )
-from vacancies.admin.form_input import FILES, Input, chosen_files, posted
+from vacancies.admin.edit.form_input import FILES, Input, chosen_files, posted
 from vacancies.models import Autosave, Presence, Vacancy
 
 INPUT_MAX = 1_000_000  # characters of one input

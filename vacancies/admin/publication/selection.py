@@ -5,6 +5,7 @@ from typing import Any
 
 from jobsite.admin import selection
 
+MAX_SELECTED = 10_000  # vacancies that a bulk action changes
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

@@ -17,9 +17,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from jobsite.admin.base import as_id, person
 from jobsite.admin.pages import AdminPages
 from jobsite.formats import format_datetime
-from vacancies.admin.edit_forms import Start
-from vacancies.admin.prefill import initial_values
-from vacancies.admin.public_changes import public_changes
+from vacancies.admin.publication.public_changes import public_changes
 from vacancies.history.diff import Difference, differences, field_labels
 from vacancies.history.versions import PUBLICATION, content
 from vacancies.models import APPROVE, Approval, Vacancy
@@ -67,20 +65,6 @@ def last_request(user: Any, vacancy: Vacancy) -> dict[str, Any]:
     rows = Approval.objects.filter(own_brand(user), vacancy=vacancy.pk)
     approval = rows.select_related("submitted_by", "decided_by").first()
     return {"approval_request": described(approval)} if approval else {}
-
-
-def start_of_request(request: HttpRequest, vacancy: Vacancy) -> Start:
-    """Return what the form starts with: the changes of the request in the URL, if there is one."""
-    if "changes" not in request.GET:
-        return Start()
-    rows = Approval.objects.filter(own_brand(request.user), vacancy=vacancy.pk)
-    approval = rows.filter(pk__in=[as_id(request.GET["changes"])]).first()
-    if approval is None:
-        return Start()
-    initial, missing = initial_values(approval.changes, request.user)
-    lists = {"recruiters": _("Other recruiters"), "attachments": _("Attachments")}
-    missing += [label for name, label in lists.items() if name in approval.changes]
-    return Start(initial, not_filled_in=missing)
 
 
 class ApprovalPages(AdminPages):

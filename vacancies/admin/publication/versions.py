@@ -19,8 +19,8 @@ from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.formats import format_datetime
 from vacancies.access import readable_by
-from vacancies.admin.approval import described_requests
-from vacancies.admin.form import forms_for
+from vacancies.admin.catalogue.form import forms_for
+from vacancies.admin.publication.approval import described_requests
 from vacancies.history.diff import differences, field_labels
 from vacancies.history.versions import EXCLUDED_FIELDS, Content, changed_content, content, content_at
 from vacancies.models import Change, Vacancy, Version, needs_approval

@@ -18,16 +18,17 @@ from unfold.forms import AdminForm
 
 from jobsite.formats import format_datetime
 from jobsite.html_tables import HAS_TABLE
-from vacancies.admin import template as templates
-from vacancies.admin.approval import last_request, start_of_request
-from vacancies.admin.autosave import NEW, Unsaved, find_unsaved, form_url, key_of, mark_saved, store
 from vacancies.admin.base import TABLE_NOTE
-from vacancies.admin.conflict import KEEP_EDITING, conflict_page, merge_posted, merged_files, merged_note
 from vacancies.admin.date_rules import date_rules
-from vacancies.admin.edit_forms import EditForms, Start, make_forms
-from vacancies.admin.form_input import FILES, Input, chosen_files, posted
-from vacancies.admin.merge import Merge
-from vacancies.admin.publication import PublicationPages
+from vacancies.admin.edit import template as templates
+from vacancies.admin.edit.autosave import NEW, Unsaved, find_unsaved, form_url, key_of, mark_saved, store
+from vacancies.admin.edit.conflict import KEEP_EDITING, conflict_page, merge_posted, merged_files, merged_note
+from vacancies.admin.edit.form_input import FILES, Input, chosen_files, posted
+from vacancies.admin.edit.forms import EditForms, Start, make_forms
+from vacancies.admin.edit.merge import Merge
+from vacancies.admin.edit.prefill import start_of_request
+from vacancies.admin.publication.approval import last_request
+from vacancies.admin.publication.pages import PublicationPages
 from vacancies.dates import closing_date_of
 from vacancies.fields import html_fields
 from vacancies.models import State, Vacancy

@@ -21,7 +21,7 @@ from unfold.templatetags import unfold_list
 from unfold.views import ChangeList
 
 from jobsite.admin.base import as_id
-from vacancies.admin.list_filters import BrandFilter, StateFilter
+from vacancies.admin.list.filters import BrandFilter, StateFilter
 from vacancies.models import State, Status, Vacancy, VacancyCount
 from vacancies.querysets import CodePointOrder, VacancyQuerySet, own_brand
 from vacancies.readmodel.vacancy_counts import by_block

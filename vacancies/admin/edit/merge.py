@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from jobsite.admin.base import as_id
 from jobsite.html import sanitise, text_lines
 from vacancies.admin.base import ProseWidget
-from vacancies.admin.form_input import Input, names_of, widget_of
+from vacancies.admin.edit.form_input import Input, names_of, widget_of
 
 MINE, THEIRS = "mine", "theirs"
 Values = tuple[str, ...]  # of a field: the values of its inputs that are not empty

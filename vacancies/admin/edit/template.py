@@ -21,8 +21,8 @@ from jobsite.admin.base import JobsiteAdmin, as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.formats import format_datetime
 from vacancies.access import brands_of
-from vacancies.admin.edit_forms import Start
-from vacancies.admin.prefill import files_of, initial_values, link_rows, recruiter_rows
+from vacancies.admin.edit.forms import Start
+from vacancies.admin.edit.prefill import files_of, initial_values, link_rows, recruiter_rows
 from vacancies.history.diff import described
 from vacancies.history.versions import PUBLICATION, Content, content
 from vacancies.models import Attachment, VacancyRecruiter, VacancyTemplate

@@ -13,7 +13,7 @@ from unfold.decorators import display
 from jobsite.admin.base import as_id, counted
 from vacancies.access import brands_of, colleagues_of
 from vacancies.admin.base import ContentAdmin, thumbnail
-from vacancies.admin.form import forms_for
+from vacancies.admin.catalogue.form import forms_for
 from vacancies.models import Brand, Vacancy
 
 

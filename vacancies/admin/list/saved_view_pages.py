@@ -20,7 +20,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.unique_names import retry_on_conflict
-from vacancies.admin.change_list import EDIT_VAR, VIEW_VAR
+from vacancies.admin.list.change_list import EDIT_VAR, VIEW_VAR
 from vacancies.models import ListPreference, SavedView
 
 LONGEST = 2000  # characters of a query

@@ -13,10 +13,10 @@ from django.utils.translation import gettext as _
 
 from jobsite.admin.base import person
 from jobsite.formats import format_datetime
-from vacancies.admin.edit_forms import make_forms
-from vacancies.admin.form_input import FILES, Input, chosen_files, parsed, posted
-from vacancies.admin.merge import MINE, THEIRS, Merge, Sides, merge_fields
-from vacancies.admin.merge_rows import RowMerge
+from vacancies.admin.edit.form_input import FILES, Input, chosen_files, parsed, posted
+from vacancies.admin.edit.forms import make_forms
+from vacancies.admin.edit.merge import MINE, THEIRS, Merge, Sides, merge_fields
+from vacancies.admin.edit.merge_rows import RowMerge
 from vacancies.history.diff import marked
 from vacancies.models import Change, Vacancy, Version
 

@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from jobsite.admin.base import person
-from vacancies.admin.change_list import EDIT_VAR, VIEW_VAR
-from vacancies.admin.list_filters import ENDING
-from vacancies.admin.saved_view_pages import (
+from vacancies.admin.list.change_list import EDIT_VAR, VIEW_VAR
+from vacancies.admin.list.filters import ENDING
+from vacancies.admin.list.saved_view_pages import (
     ALL,
     address_of,
     chosen_view,

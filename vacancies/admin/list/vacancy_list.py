@@ -17,10 +17,10 @@ from unfold.views import ChangeList
 
 from jobsite.admin.base import JobsiteAdmin, as_id
 from jobsite.formats import format_datetime, zoned
-from vacancies.admin.change_list import SHOWN, VIEW_VAR, VacancyChangeList
-from vacancies.admin.list_editing import ListEditing
-from vacancies.admin.saved_view_pages import ALL, chosen_view
-from vacancies.admin.saved_views import SavedViews
+from vacancies.admin.list.change_list import SHOWN, VIEW_VAR, VacancyChangeList
+from vacancies.admin.list.editing import ListEditing
+from vacancies.admin.list.saved_view_pages import ALL, chosen_view
+from vacancies.admin.list.saved_views import SavedViews
 from vacancies.dates import closing_date_of
 from vacancies.models import Vacancy
 from vacancies.querysets import VacancyQuerySet

@@ -18,9 +18,9 @@ from jobsite.admin.base import as_id
 from jobsite.admin.confirmation import Row, Section, with_undo
 from jobsite.admin.pages import AdminPages
 from vacancies.admin.date_rules import date_rules
-from vacancies.admin.public_changes import public_changes
-from vacancies.admin.publication_actions import ACTIONS, BY_NAME, PublicationAction
-from vacancies.admin.selection import Selection
+from vacancies.admin.publication.actions import ACTIONS, BY_NAME, PublicationAction
+from vacancies.admin.publication.public_changes import public_changes
+from vacancies.admin.publication.selection import Selection
 from vacancies.models import Vacancy
 from vacancies.operations.approval_requests import waiting_request
 from vacancies.operations.publication import BulkResult
