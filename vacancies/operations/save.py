@@ -106,7 +106,10 @@ def plan_save(
     after = copy(vacancy)
     set_values(after, changes)
     plan = Plan(after, before, changes, missing=missing)
-    if reasons := save_blockers(after=after, changed=changes, at=at):
+    checked = set(changes)
+    if vacancy.pk and not stored:  # deleted: it may have been published, and have ended since
+        checked -= {"status", "publish_until"}
+    if reasons := save_blockers(after=after, changed=checked, at=at):
         raise ValidationError(reasons)
     if is_approved or not needs_approval(before=stored, after=after, changed=changes, at=at):
         return plan
