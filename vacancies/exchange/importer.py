@@ -153,9 +153,7 @@ class Importer:
             changed.add("updated_at")
         if before is None or changed:
             _save(before, vacancy)
-        _replace_children(
-            vacancy, changed, options=options, recruiters=recruiters, attachments=attachments
-        )
+        _replace_children(vacancy, changed, options=options, recruiters=recruiters, attachments=attachments)
         self._count(row, item, vacancy, changed, is_new=before is None)
 
     def _new_vacancy(self, item: dict[str, Any]) -> Vacancy:
@@ -336,9 +334,7 @@ def _digest(item: Any) -> str:
     return hashlib.sha256(json.dumps(item, sort_keys=True).encode()).hexdigest()
 
 
-def _attachments(
-    item: dict[str, Any], uploads: list[Attachment], changed: set[str]
-) -> list[tuple[str, str]]:
+def _attachments(item: dict[str, Any], uploads: list[Attachment], changed: set[str]) -> list[tuple[str, str]]:
     """Return the names and URLs of the external attachments of `item`."""
     if "attachments" not in item:
         return []

@@ -153,14 +153,9 @@ def save_content(
         if not is_new:
             vacancy = Vacancy.objects.select_for_update().get(pk=vacancy.pk)
         plan = plan_save(
-            vacancy,
-            wanted,
-            base=base,
-            at=at,
-            is_approved=is_approved,
-            skips_missing=skips_missing,
+            vacancy, wanted, base=base, at=at, is_approved=is_approved, skips_missing=skips_missing,
             forms=forms,
-        )
+        )  # fmt: skip
         change = change or (Change.CREATED if is_new else Change.CHANGED)
         saved = Saved(plan.vacancy, plan)
         if plan.changes or not plan.requested:
