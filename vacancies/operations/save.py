@@ -13,7 +13,9 @@ from django.core.files import File
 from django.db import transaction
 from django.db.models import QuerySet
 
+from jobsite.html import sanitise
 from vacancies.choices import Keyword
+from vacancies.fields import html_fields
 from vacancies.history.versions import (
     PUBLICATION,
     Content,
@@ -98,6 +100,7 @@ def plan_save(
     before = content(vacancy) if stored else {}
     missing: list[str] = []
     wanted = {name: wanted[name] for name in content_fields() if name in wanted}
+    wanted |= {name: sanitise(wanted[name]) for name in html_fields(Vacancy) if name in wanted}
     if skips_missing:
         wanted, missing = existing(wanted, forms)
     if base is not None:
