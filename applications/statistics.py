@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from applications.models import Application, DailyApplications, Submission
 from jobsite.db.locks import lock_transaction
-from vacancies.operations import end_of_day
+from vacancies.dates import end_of_day
 from vacancies.statistics.recording import BACKFILL, DAY, create, start_of_day, yesterday
 
 MIN_APPLICATIONS_PER_SOURCE = 5  # from which its name is kept: a rare source could point to a person

@@ -26,10 +26,10 @@ from jobsite import private_files
 from jobsite.accounts import roles
 from tests.applications.makers import make_application, make_file, make_stage, make_step, make_submission
 from tests.factories import make_brand, make_filter, make_option, make_recruiter, make_vacancy
-from vacancies.admin.selection import Selection
-from vacancies.approval import request_approval
+from vacancies.admin.publication.selection import Selection
 from vacancies.history.versions import content, record, record_deletion
 from vacancies.models import Attachment, Change, Filter, Vacancy, VacancyTemplate, Version
+from vacancies.operations.approval_requests import request_approval
 from vacancies.querysets import EVERY_BRAND
 
 FOREIGN = "zzforeign"  # in every text of the other brand, and in no URL that a test requests

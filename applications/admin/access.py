@@ -19,7 +19,7 @@ from jobsite.admin.base import JobsiteAdmin, as_id
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
 from jobsite.types import AuthenticatedRequest
-from vacancies.admin.brand_access import colleagues_of, within
+from vacancies.access import colleagues_of, scope_to_brands
 from vacancies.querysets import EVERY_BRAND
 
 
@@ -90,7 +90,7 @@ class AccessLogAdmin(ReadOnlyAdmin):
         entries = super().get_queryset(request)
         if request.user.has_perm(EVERY_BRAND):
             return entries
-        own = within(request.user, Application.objects.all(), "vacancy")
+        own = scope_to_brands(request.user, Application.objects.all(), "vacancy")
         return entries.filter(application__in=own.order_by().values("pk"))
 
     def has_delete_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
@@ -144,7 +144,7 @@ def add_links(request: AuthenticatedRequest, entries: list[Any]) -> list[Any]:
     found: dict[int, Application] = {}
     if request.user.has_perm("applications.view_application"):
         rows = Application.objects.filter(pk__in={each.application for each in entries})
-        own = within(request.user, rows.select_related("user", "vacancy"), "vacancy")
+        own = scope_to_brands(request.user, rows.select_related("user", "vacancy"), "vacancy")
         found = {row.pk: row for row in own.only(*NAMES)}
     for each in entries:
         each.actor_url = (

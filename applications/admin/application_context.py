@@ -16,7 +16,7 @@ from forms_structure.structure import CONSENT
 from jobsite.languages import LANGUAGES
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
-from vacancies.admin.brand_access import within
+from vacancies.access import scope_to_brands
 
 MAX_OTHER_APPLICATIONS = 20  # at most so many other applications of the same person
 
@@ -71,7 +71,7 @@ def other_applications(user: User, application: Application) -> QuerySet:
     if application.user_id:
         same |= Q(user=application.user_id)
     rows = Application.objects.filter(same) if same else Application.objects.none()
-    own: Any = within(user, rows.exclude(pk=application.pk), "vacancy")
+    own: Any = scope_to_brands(user, rows.exclude(pk=application.pk), "vacancy")
     return own.with_stage().select_related("vacancy").newest_first()[:MAX_OTHER_APPLICATIONS]
 
 

@@ -15,7 +15,7 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter, DropdownFilte
 from applications.admin.bulk_move import stages
 from jobsite.admin.base import as_id
 from jobsite.types import AuthenticatedRequest, StrOrPromise
-from vacancies.admin.brand_access import within
+from vacancies.access import scope_to_brands
 from vacancies.models import Vacancy
 
 OLDER = "older"
@@ -35,7 +35,7 @@ class VacancyFilter(AutocompleteSelectFilter):
 
     def choices(self, changelist: ChangeList) -> Iterator[dict[str, object]]:
         [choice] = super().choices(changelist)
-        own = within(self.request.user, Vacancy.objects.only("title"), "pk")
+        own = scope_to_brands(self.request.user, Vacancy.objects.only("title"), "pk")
         choice["form"].fields[self.lookup_kwarg].queryset = own
         yield choice
 

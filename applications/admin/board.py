@@ -23,7 +23,7 @@ from applications.admin.selection import NAMES, ApplicationSelection
 from applications.models import Application, Stage
 from jobsite.admin.base import as_id
 from jobsite.types import AuthenticatedRequest
-from vacancies.admin.brand_access import within
+from vacancies.access import scope_to_brands
 from vacancies.models import Vacancy
 
 MAX_CARDS = 20  # per column; the list has the others
@@ -47,7 +47,7 @@ class BoardAdmin(BrandScopedNoAddAdmin):
         """Show the newest applications of each stage, of one vacancy or of all."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        own = within(request.user, Vacancy.objects.only("title"), "pk")
+        own = scope_to_brands(request.user, Vacancy.objects.only("title"), "pk")
         chosen = as_id(request.GET.get("vacancy__id__exact"))
         vacancy = own.filter(pk=chosen).first() if chosen is not None else None
         rows: QuerySet = self.get_queryset(request)

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy as _
 
-from vacancies.admin.brand_access import brands_of
+from vacancies.access import brands_of
 from vacancies.choices import Keyword
 from vacancies.models import Brand, Filter
 from vacancies.statistics.reading import Days

@@ -16,9 +16,9 @@ from applications.models import Application, DailyApplications, Stage
 from applications.statistics import OTHER
 from jobsite.admin.charts import SERIES_MAX, Series, bar_chart, legend, line_chart
 from jobsite.spreadsheets.writing import Cell
-from vacancies.admin.brand_access import within
+from vacancies.access import scope_to_brands
+from vacancies.dates import end_of_day
 from vacancies.models import Brand, DailyVacancies, FilterOption, StatisticsQuerySet
-from vacancies.operations import end_of_day
 from vacancies.statistics.reading import SUMS, Days, by_day, by_group, live_by_group
 from vacancies.statistics.recording import DAY, start_of_day
 
@@ -222,7 +222,7 @@ def sources(scope: Scope) -> ReportTable:
 
 def stages(scope: Scope) -> ReportTable:
     """The current stages of the applications that were received in the period and still exist."""
-    rows: Any = within(scope.user, Application.objects.all(), "vacancy")
+    rows: Any = scope_to_brands(scope.user, Application.objects.all(), "vacancy")
     if scope.brand:
         rows = rows.filter(vacancy__brand=scope.brand)
     rows = rows.filter(

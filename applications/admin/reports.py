@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -24,7 +24,7 @@ from applications.admin.report_tables import (
     options_of,
     short,
 )
-from jobsite.admin.base import JobsiteAdmin
+from jobsite.admin.pages import AdminPages
 from jobsite.spreadsheets.writing import csv_response, xlsx_response
 from jobsite.types import AuthenticatedRequest
 from vacancies.models import Filter
@@ -33,26 +33,21 @@ from vacancies.statistics.reading import Days, last_recorded
 FORMATS: dict[str, Callable[..., HttpResponseBase]] = {"csv": csv_response, "xlsx": xlsx_response}
 
 
-class ReportsAdmin(JobsiteAdmin):
-    """Adds the reports to the admin of vacancies."""
+class ReportPages(AdminPages):
+    """The reports, below the list of vacancies."""
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.reports_view)
-        return [path("reports/", view, name="vacancies_vacancy_reports"), *super().get_urls()]
+    def urls(self) -> list[URLPattern]:
+        return [self.url("reports/", self.reports_view, "reports")]
 
     def reports_view(self, request: AuthenticatedRequest) -> HttpResponseBase:
         """Show the reports of the user's brands, or return one table as a file (`table` and `format`)."""
         if request.method not in ("GET", "HEAD"):
             raise Http404
-        if not self.has_view_permission(request):
+        if not self.admin.has_view_permission(request):
             raise PermissionDenied
         at = timezone.now()
         last = last_recorded()
-        context = {
-            **self.admin_site.each_context(request),
-            "title": _("Reports"),
-            "last": last and short(last),
-        }
+        context = self.context(request, _("Reports"), last=last and short(last))
         if last is None:
             return self._page(request, context)
         form = ReportForm(request.GET.dict(), user=request.user, last=last)

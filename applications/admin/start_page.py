@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from applications.models import Application, DailyApplications
 from jobsite.text.formats import format_datetime
 from jobsite.types import AuthenticatedRequest
-from vacancies.admin.brand_access import within
+from vacancies.access import scope_to_brands
 from vacancies.admin.dashboard import SHOWN, TREND, weekly
 from vacancies.admin.dashboard import dashboard as vacancies_dashboard
 from vacancies.statistics.reading import Days, by_day, last_recorded
@@ -21,7 +21,7 @@ MAX_COUNT = 99  # larger counts are shown as "99+"
 
 def unread(user: User) -> QuerySet:
     """Return the applications that no recruiter has opened yet, of those that `user` may see."""
-    return within(user, Application.objects.filter(read_at=None), "vacancy")
+    return scope_to_brands(user, Application.objects.filter(read_at=None), "vacancy")
 
 
 def unread_count(request: AuthenticatedRequest) -> str:

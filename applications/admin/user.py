@@ -28,8 +28,8 @@ from jobsite.languages import site_language
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
 from jobsite.types import AuthenticatedRequest, StrOrPromise
-from vacancies.admin.brand_access import brands_of, colleagues_of, manageable_by
-from vacancies.admin.list_filters import BrandFilter
+from vacancies.access import brands_of, colleagues_of, manageable_by
+from vacancies.admin.list.filters import BrandFilter
 
 MAX_NAMES = 100  # accounts that a confirmation lists
 

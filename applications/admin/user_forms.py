@@ -23,7 +23,7 @@ from applications.operations.applicants import USERNAME_MAX
 from jobsite.accounts import roles
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.types import AuthenticatedRequest
-from vacancies.admin.brand_access import brands_of, colleagues_of
+from vacancies.access import brands_of, colleagues_of
 from vacancies.models import Brand
 from vacancies.querysets import EVERY_BRAND
 

@@ -9,7 +9,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from applications.admin.reports import ReportsAdmin
+from applications.admin.reports import ReportPages
 from applications.models import Application
 from jobsite.admin.base import counted
 from jobsite.types import AuthenticatedRequest
@@ -18,7 +18,9 @@ from vacancies.models import Vacancy
 
 
 @admin.register(Vacancy)
-class VacancyAdmin(ReportsAdmin, BaseVacancyAdmin):
+class VacancyAdmin(BaseVacancyAdmin):
+    page_classes = (ReportPages, *BaseVacancyAdmin.page_classes)
+
     def get_queryset(self, request: AuthenticatedRequest) -> QuerySet:
         count = counted(Application.objects.all(), "vacancy")
         return super().get_queryset(request).annotate(application_count=count)
@@ -30,9 +32,9 @@ class VacancyAdmin(ReportsAdmin, BaseVacancyAdmin):
         may = request.user.has_perm("applications.view_application")
         return tuple(name for name in self.list_columns if may or name != "applied")
 
-    def rows_of_page(self, request: AuthenticatedRequest, vacancies: QuerySet) -> list[Vacancy]:
+    def rows_of_page(self, vacancies: QuerySet) -> QuerySet:
         count = counted(Application.objects.all(), "vacancy")
-        return super().rows_of_page(request, vacancies.annotate(application_count=count))
+        return super().rows_of_page(vacancies.annotate(application_count=count))
 
     @display(description=_("Applications"), ordering="application_count")
     def applied(self, vacancy: Any) -> str:

@@ -16,8 +16,8 @@ from applications.mail.outbox import queue
 from applications.mail.preferences import language_of, may_receive, recipients_of
 from applications.models import Message
 from jobsite.text.names import person
-from vacancies.approval import why_not_decide
 from vacancies.models import APPROVE, Approval, Vacancy
+from vacancies.operations.approval_requests import why_not_decide
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 Outcome, Emailed = Approval.Outcome, Approval.Emailed

@@ -16,7 +16,7 @@ from applications.mail.links import absolute, settings_lines
 from applications.mail.outbox import queue
 from applications.mail.preferences import language_of, may_receive, recipients_of
 from applications.models import ClosingNotice, Message
-from vacancies.admin.base import closing_date_of
+from vacancies.dates import closing_date_of
 from vacancies.models import Vacancy, VacancyRecruiter, Version
 
 NOTICE_PERIOD = timedelta(days=7)

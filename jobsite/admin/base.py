@@ -60,7 +60,7 @@ class InlineFormSet(InlineAdminFormSet):
 class CheckedIds:
     """Reject invalid ids in requests with 400. Django passes them to the database, which fails."""
 
-    def _check(self, request: HttpRequest, sent: Any) -> None:
+    def check_ids(self, request: HttpRequest, sent: Any) -> None:
         of_inlines = [inline.model._meta for inline in self.get_inlines(request, None)]  # type: ignore[attr-defined]
         metas = [self.opts, *of_inlines]  # type: ignore[attr-defined]
         own = {f.name for meta in metas for f in (*meta.fields, *meta.many_to_many) if f.is_relation}
@@ -69,8 +69,8 @@ class CheckedIds:
                 raise BadRequest(f"{name} is no id.")
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        self._check(request, request.GET)
-        self._check(request, request.POST)
+        self.check_ids(request, request.GET)
+        self.check_ids(request, request.POST)
         view = super().changeform_view  # type: ignore[misc]
         if request.method != "POST":
             return view(request, *args, **kwargs)

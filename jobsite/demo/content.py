@@ -21,6 +21,7 @@ from forms_structure.models import ConsentText, Form
 from jobsite.api.openapi import example
 from jobsite.types import JsonObject
 from vacancies.api import schema
+from vacancies.dates import end_of_day
 from vacancies.exchange.columns import COLUMNS
 from vacancies.models import (
     Attachment,
@@ -33,7 +34,6 @@ from vacancies.models import (
     VacancyOption,
     VacancyRecruiter,
 )
-from vacancies.operations import end_of_day
 
 CONTENT = Path(__file__).with_name("content.json")
 KINDS = ("brands", "recruiters", "filters", "options", "vacancies", "attachments", "forms")

@@ -14,8 +14,8 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from tests.chaos.database import make_form
-from vacancies import operations
 from vacancies.models import Status, Vacancy
+from vacancies.operations import publication
 from vacancies.querysets import VacancyQuerySet
 
 POOL = 50  # vacancies that the writer publishes again and again; unpublished in between
@@ -32,8 +32,8 @@ def fill(count: int) -> None:
     make_form()
     made = pool()
     for vacancy in Vacancy.objects.filter(status=Status.PUBLISHED)[: POOL - len(made)]:
-        operations.duplicate(vacancy=vacancy, at=timezone.now())
-    operations.unpublish(vacancies=made, at=timezone.now())
+        publication.duplicate(vacancy=vacancy, at=timezone.now())
+    publication.unpublish(vacancies=made, at=timezone.now())
     analyze()
 
 
@@ -55,9 +55,9 @@ def publish(rate: float) -> None:
             time.sleep(max(0, start + published / rate - time.monotonic()))
             if ends:
                 break
-            operations.publish(vacancies=copies.filter(pk=pk), at=timezone.now())
+            publication.publish(vacancies=copies.filter(pk=pk), at=timezone.now())
             published += 1
-        operations.unpublish(vacancies=copies, at=timezone.now())
+        publication.unpublish(vacancies=copies, at=timezone.now())
     print(json.dumps({"published": published, "seconds": time.monotonic() - start}))
 
 

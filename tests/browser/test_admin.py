@@ -27,9 +27,9 @@ from tests.browser.admin import (
     visit,
 )
 from tests.factories import make_brand, make_option, make_vacancy
-from vacancies import operations
 from vacancies.history.versions import record
 from vacancies.models import Brand, Change, FilterOption, Vacancy, Version
+from vacancies.operations import publication
 
 office = pytest.fixture(make_office)
 
@@ -49,8 +49,8 @@ def test_recruiter_sees_nothing_of_another_brand(live_server: Any, browser_page:
     now = timezone.now()
     for vacancy in (nurse, baker, gone):
         chosen = Vacancy.objects.filter(pk=vacancy.pk)
-        operations.unpublish(vacancies=chosen, at=now, author=office)
-        operations.publish(vacancies=chosen, at=now, author=office)
+        publication.unpublish(vacancies=chosen, at=now, author=office)
+        publication.publish(vacancies=chosen, at=now, author=office)
     hidden = re.compile("Baker|Butcher|Rival")
 
     log_in(page, site, "carl")
@@ -161,7 +161,7 @@ def full_office(office: User, settings: Any) -> Vacancy:
     make_vacancy(title="Planned", brand=brand, publish_from=now + timedelta(days=9))
     make_vacancy(title="Past", brand=brand, publish_until=now - timedelta(minutes=1))
     record(vacancy, Change.CREATED, author=office, at=now)
-    for act in (operations.unpublish, operations.publish):
+    for act in (publication.unpublish, publication.publish):
         act(vacancies=Vacancy.objects.filter(pk=vacancy.pk), at=now, author=office)
     status = Status.objects.create(label_en="Received")
     Stage.objects.all().delete()

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from tests.browser.admin import ADMIN, findings, follow, log_in, make_office, screenshot, visit
 from tests.factories import make_brand, make_vacancy
+from vacancies.dates import end_of_day
 from vacancies.models import SavedView, Vacancy, Version
-from vacancies.operations import end_of_day
 
 office = pytest.fixture(make_office)
 

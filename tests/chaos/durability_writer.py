@@ -25,8 +25,8 @@ from django.utils import timezone
 
 from tests.chaos import oracle
 from tests.chaos.config import PASSWORD, RECRUITER
-from vacancies import operations
 from vacancies.models import Vacancy, VacancyOption
+from vacancies.operations import publication
 
 MARK = " #"
 
@@ -53,7 +53,7 @@ def write(writer: int) -> None:
                 vacancy.title, now = f"{title}{MARK}{(mine := int(last or 0) + 1)}", timezone.now()
                 vacancy.save()
                 one = Vacancy.objects.filter(pk=vacancy.pk)
-                (operations.publish if mine % 2 else operations.unpublish)(vacancies=one, at=now)
+                (publication.publish if mine % 2 else publication.unpublish)(vacancies=one, at=now)
                 VacancyOption.objects.filter(vacancy=vacancy).update(position=mine)
             os.write(1, f"saved {vacancy.pk} {mine}\n".encode())
         except DatabaseError as error:

@@ -18,8 +18,8 @@ from tests.chaos import database, versions
 from tests.chaos.config import APPLICANT
 from tests.chaos.versions import Version, VersionedOracle
 from tests.factories import make_vacancy
-from vacancies import operations
 from vacancies.models import Vacancy
+from vacancies.operations import publication
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 DATES = [
@@ -46,7 +46,7 @@ def checker(clock: Any) -> VersionedOracle:
         vacancy = make_vacancy(title=f"Nurse {number}", publish_from=moment, updated_at=moment)
         if number < 3:
             create_application(user=applicant, vacancy=vacancy, at=moment)
-    operations.unpublish(vacancies=Vacancy.objects.filter(title="Nurse 0"), at=timezone.now())
+    publication.unpublish(vacancies=Vacancy.objects.filter(title="Nurse 0"), at=timezone.now())
     return VersionedOracle(database.pool())
 
 
@@ -86,7 +86,7 @@ def test_application_shows_its_vacancy_as_it_is_now(
     one = Vacancy.objects.get(pk=next(pk for pk in checker.applied if pk in checker.renamed))
     rename(checker, one)
     offline = Vacancy.objects.filter(pk=next(pk for pk in checker.applied if pk in checker.pool))
-    operations.publish(vacancies=offline, at=timezone.now())
+    publication.publish(vacancies=offline, at=timezone.now())
 
     body = ask()
 

@@ -10,9 +10,9 @@ from django.core.exceptions import ValidationError
 from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
 from tests.parallel import at_once
-from vacancies.approval import request_approval, send_back
-from vacancies.approving import approve, fingerprint, submit
 from vacancies.models import Approval, Vacancy, Version
+from vacancies.operations.approval_decisions import approve, fingerprint, submit_for_approval
+from vacancies.operations.approval_requests import request_approval, send_back
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("filters")]
 
@@ -47,7 +47,9 @@ def test_one_of_two_decisions_counts(draft: Vacancy, people: list[User], _: int)
 @pytest.mark.parametrize("_", range(3))
 def test_one_of_two_submissions_counts(draft: Vacancy, people: list[User], _: int) -> None:
     rows = Vacancy.objects.filter(pk=draft.pk)
-    found: list[Any] = at_once(*(partial(submit, vacancies=rows, at=NOW, author=each) for each in people[:2]))
+    found: list[Any] = at_once(
+        *(partial(submit_for_approval, vacancies=rows, at=NOW, author=each) for each in people[:2])
+    )
     assert sorted(len(each.done) for each in found) == [0, 1]
     assert Approval.objects.count() == 1
 

@@ -26,8 +26,8 @@ from jobsite.admin.users import permission_label
 from jobsite.db.transactions import dry_run
 from tests.factories import make_option, make_recruiter, make_vacancy
 from tests.vacancies.admin.forms import LIST, NO_ROWS, staff
-from vacancies.admin.list_filters import REASONS
-from vacancies.admin.publication_actions import ACTIONS
+from vacancies.admin.list.filters import REASONS
+from vacancies.admin.publication.actions import ACTIONS
 from vacancies.choices import Keyword
 from vacancies.history.versions import record
 from vacancies.models import Attachment, Brand, Change, Filter, State, Vacancy, VacancyTemplate, Version

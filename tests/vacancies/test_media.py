@@ -15,9 +15,9 @@ from django.utils import timezone
 from applications.tokens import issue
 from tests.factories import make_brand, make_insider, make_recruiter, make_vacancy
 from tests.vacancies.sample_files import encoded
-from vacancies import operations
 from vacancies.media import TYPES
 from vacancies.models import Attachment, Recruiter, Vacancy
+from vacancies.operations import publication
 from vacancies.previews import token_for
 from vacancies.validators import ENDINGS, IMAGE_ENDINGS
 
@@ -188,7 +188,7 @@ def test_unpublishing_hides_files_at_once(client: Client) -> None:
     vacancy = with_files()
     item = client.get(f"/v1/vacancies/{vacancy.pk}").json()["data"]
     assert item["image"] == f"http://testserver/media/{vacancy.image.name}"  # no token of a preview
-    operations.duplicate(vacancy=vacancy, at=timezone.now())  # a draft that shares the files
+    publication.duplicate(vacancy=vacancy, at=timezone.now())  # a draft that shares the files
     vacancies = Vacancy.objects.filter(pk=vacancy.pk)
     for _ in range(2):
         etags = {}
@@ -196,11 +196,11 @@ def test_unpublishing_hides_files_at_once(client: Client) -> None:
             response = client.get(f"/media/{name}")
             etags[name] = response["ETag"]
             assert (response.status_code, len(body(response)) > 0) == (200, True)
-        operations.unpublish(vacancies=vacancies, at=timezone.now())
+        publication.unpublish(vacancies=vacancies, at=timezone.now())
         for name, etag in etags.items():
             assert client.get(f"/media/{name}").status_code == 404
             assert client.get(f"/media/{name}", HTTP_IF_NONE_MATCH=etag).status_code == 404
-        operations.publish(vacancies=vacancies, at=timezone.now())
+        publication.publish(vacancies=vacancies, at=timezone.now())
 
 
 def test_file_is_not_cached_beyond_its_publication(client: Client, at: Any) -> None:
@@ -208,8 +208,8 @@ def test_file_is_not_cached_beyond_its_publication(client: Client, at: Any) -> N
     name = vacancy.image.name
     assert status(client, f"/media/{name}") == 200
     assert client.head(f"/media/{name}")["Cache-Control"] == "public, max-age=20"
-    copy = operations.duplicate(vacancy=vacancy, at=at)  # shows it for longer
-    operations.publish(vacancies=Vacancy.objects.filter(pk=copy.pk), at=at)
+    copy = publication.duplicate(vacancy=vacancy, at=at)  # shows it for longer
+    publication.publish(vacancies=Vacancy.objects.filter(pk=copy.pk), at=at)
     assert client.head(f"/media/{name}")["Cache-Control"] == "public, max-age=60"
 
 

@@ -9,9 +9,11 @@ from django.core.exceptions import ValidationError
 
 from tests.conftest import NOW
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
-from vacancies import operations
+from vacancies import dates
 from vacancies.history.versions import content, content_at, record
 from vacancies.models import Attachment, Change, FilterOption, Vacancy, VacancyOption, Version
+from vacancies.operations import options, publication, save
+from vacancies.operations.restore import restore
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters", "at")]
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -36,7 +38,7 @@ def make_one(state: str, **values) -> Vacancy:
     return make_vacancy(title=state, updated_at=NOW - DAY, **STATES[state] | values)
 
 
-def reasons(outcome: operations.BulkResult) -> dict[str, list[str]]:
+def reasons(outcome: publication.BulkResult) -> dict[str, list[str]]:
     return {vacancy.title: list(why) for vacancy, why in outcome.refused.items()}
 
 
@@ -50,24 +52,24 @@ def rows() -> list[dict]:
 @pytest.mark.parametrize(
     ("decide", "state", "refused_for", "left"),
     [
-        (operations.publish, "draft", None, ("published", NOW.replace(microsecond=0), None)),
-        (operations.publish, "scheduled", None, ("published", NOW, NOW + 9 * DAY)),
-        (operations.publish, "published", "status", None),
-        (operations.publish, "expired", "publish_until", None),
-        (operations.publish, "unpublished", None, ("published", NOW - 2 * DAY, None)),
-        (operations.publish, "archived", None, ("published", NOW, None)),
-        (operations.unpublish, "draft", "status", None),
-        (operations.unpublish, "scheduled", None, ("unpublished", NOW + DAY, NOW + 9 * DAY)),
-        (operations.unpublish, "published", None, ("unpublished", NOW - 2 * DAY, NOW + 9 * DAY)),
-        (operations.unpublish, "expired", None, ("unpublished", NOW - 2 * DAY, NOW - DAY)),
-        (operations.unpublish, "unpublished", "status", None),
-        (operations.unpublish, "archived", "status", None),
-        (operations.archive, "draft", None, ("archived", None, None)),
-        (operations.archive, "scheduled", "status", None),
-        (operations.archive, "published", "status", None),
-        (operations.archive, "expired", None, ("archived", NOW - 2 * DAY, NOW - DAY)),
-        (operations.archive, "unpublished", None, ("archived", NOW - 2 * DAY, None)),
-        (operations.archive, "archived", "status", None),
+        (publication.publish, "draft", None, ("published", NOW.replace(microsecond=0), None)),
+        (publication.publish, "scheduled", None, ("published", NOW, NOW + 9 * DAY)),
+        (publication.publish, "published", "status", None),
+        (publication.publish, "expired", "publish_until", None),
+        (publication.publish, "unpublished", None, ("published", NOW - 2 * DAY, None)),
+        (publication.publish, "archived", None, ("published", NOW, None)),
+        (publication.unpublish, "draft", "status", None),
+        (publication.unpublish, "scheduled", None, ("unpublished", NOW + DAY, NOW + 9 * DAY)),
+        (publication.unpublish, "published", None, ("unpublished", NOW - 2 * DAY, NOW + 9 * DAY)),
+        (publication.unpublish, "expired", None, ("unpublished", NOW - 2 * DAY, NOW - DAY)),
+        (publication.unpublish, "unpublished", "status", None),
+        (publication.unpublish, "archived", "status", None),
+        (publication.archive, "draft", None, ("archived", None, None)),
+        (publication.archive, "scheduled", "status", None),
+        (publication.archive, "published", "status", None),
+        (publication.archive, "expired", None, ("archived", NOW - 2 * DAY, NOW - DAY)),
+        (publication.archive, "unpublished", None, ("archived", NOW - 2 * DAY, None)),
+        (publication.archive, "archived", "status", None),
     ],
 )
 def test_publication_action_changes_or_refuses_by_state(decide, state, refused_for, left, anna):
@@ -111,7 +113,7 @@ def test_schedule_requires_a_future_time_before_the_end(state, moment, refused_f
     vacancy = make_one(state)
     before = rows()
 
-    outcome = operations.schedule(vacancies=ALL(), publish_from=moment, at=NOW)
+    outcome = publication.schedule(vacancies=ALL(), publish_from=moment, at=NOW)
 
     assert reasons(outcome) == ({state: [refused_for]} if refused_for else {})
     if refused_for:
@@ -140,7 +142,7 @@ def test_extend_never_shortens(state, day, refused_for):
     vacancy = make_one(state)
     before = rows()
 
-    outcome = operations.extend(vacancies=ALL(), day=day, at=NOW)
+    outcome = publication.extend(vacancies=ALL(), day=day, at=NOW)
 
     assert reasons(outcome) == ({state: [refused_for]} if refused_for else {})
     if refused_for:
@@ -153,7 +155,7 @@ def test_extend_never_shortens(state, day, refused_for):
 def test_publishing_requires_a_head_recruiter_brand_and_description():
     bare = make_one("draft", description="")
     Vacancy.objects.update(head_recruiter=None, brand=None)
-    for decide, more in ((operations.schedule, {"publish_from": NOW + DAY}), (operations.publish, {})):
+    for decide, more in ((publication.schedule, {"publish_from": NOW + DAY}), (publication.publish, {})):
         ready = make_one("unpublished")
         outcome = decide(vacancies=ALL().filter(pk__in=[bare.pk, ready.pk]), at=NOW, **more)
         assert outcome.done == [ready.pk]
@@ -170,9 +172,9 @@ def test_publication_action_is_atomic(monkeypatch):
     def fail(*args, **kwargs):
         raise RuntimeError
 
-    monkeypatch.setattr(operations, "record_values", fail)
+    monkeypatch.setattr(save, "record_values", fail)
     with pytest.raises(RuntimeError):
-        operations.unpublish(vacancies=ALL(), at=NOW)
+        publication.unpublish(vacancies=ALL(), at=NOW)
 
     assert rows() == before
 
@@ -183,7 +185,7 @@ def test_publication_action_has_a_constant_number_of_queries(django_assert_max_n
         for _ in range(rows):
             make_one("draft")
         with django_assert_max_num_queries(6) as queries:
-            assert len(operations.publish(vacancies=ALL(), at=NOW).done) == rows
+            assert len(publication.publish(vacancies=ALL(), at=NOW).done) == rows
         found.append(len(queries))
     assert found[0] == found[1]
 
@@ -192,7 +194,7 @@ def test_publication_action_does_not_change_texts():
     vacancy = make_one("draft", description="<p>Crème brûlée</p>", profile="<p>Chef</p>")
     [before] = rows()
 
-    operations.publish(vacancies=ALL(), at=NOW)
+    publication.publish(vacancies=ALL(), at=NOW)
 
     [after] = rows()
     assert after == before | {"status": "published", "publish_from": NOW, "updated_at": NOW}
@@ -211,7 +213,7 @@ def test_duplicate_is_a_draft_with_everything_but_the_dates(anna):
     Attachment.objects.create(vacancy=vacancy, name="a.pdf", file="attachments/a.pdf", position=1)
     before = content(vacancy)
 
-    copy = operations.duplicate(vacancy=vacancy, at=NOW, author=anna)
+    copy = publication.duplicate(vacancy=vacancy, at=NOW, author=anna)
 
     dates = {"status": "draft", "publish_from": None, "publish_until": None}
     assert content(copy) == before | dates | {"title": "Copy of published"}
@@ -221,7 +223,7 @@ def test_duplicate_is_a_draft_with_everything_but_the_dates(anna):
     assert (version.vacancy_id, version.change, version.author) == (copy.pk, Change.DUPLICATED, anna)
     assert content_at(version) == content(copy)
     vacancy = make_vacancy(title="x" * 300)
-    assert operations.duplicate(vacancy=vacancy, at=NOW).title == f"Copy of {'x' * 292}"
+    assert publication.duplicate(vacancy=vacancy, at=NOW).title == f"Copy of {'x' * 292}"
 
 
 # --- bring back ---
@@ -246,7 +248,8 @@ def test_restore_changes_content_but_not_publication(anna):
     Attachment.objects.create(vacancy=vacancy, name="new.pdf", url="https://acme.test/new.pdf")
     now = content(vacancy)
 
-    brought, gone = operations.restore(version, author=anna, at=NOW + HOUR)
+    done = restore(version, author=anna, at=NOW + HOUR)
+    brought, gone = done.vacancy, done.plan.missing
 
     kept = {name: now[name] for name in ("status", "publish_from", "publish_until", "audience", "brand")}
     assert (content(brought), gone) == (then | kept, [])
@@ -257,8 +260,8 @@ def test_restore_changes_content_but_not_publication(anna):
     found = Version.objects.order_by("pk").values_list("change", "author")
     assert list(found) == [("created", anna.pk), ("found", None), ("restored", anna.pk)]
     # What was found is on record too, so the way back has a way back.
-    back, _ = operations.restore(Version.objects.get(change="found"), author=anna, at=NOW + 2 * HOUR)
-    assert content(back) == now
+    back = restore(Version.objects.get(change="found"), author=anna, at=NOW + 2 * HOUR)
+    assert content(back.vacancy) == now
 
 
 @pytest.mark.parametrize("state", ["published", "scheduled", "expired"])
@@ -274,11 +277,11 @@ def test_restore_of_unpublishable_content_is_refused_if_published(state, lacks):
     before, versions = rows(), Version.objects.count()
 
     if state == "expired" and lacks == "description":  # such a one stays editable, too
-        operations.restore(version, author=None, at=NOW)
+        restore(version, author=None, at=NOW)
         assert Vacancy.objects.get().description == ""
         return
     with pytest.raises(ValidationError):
-        operations.restore(version, author=None, at=NOW)
+        restore(version, author=None, at=NOW)
 
     assert (rows(), Version.objects.count()) == (before, versions)
 
@@ -298,7 +301,8 @@ def test_deleted_vacancy_is_restored_as_a_draft_without_missing_rows(client, ann
     version.refresh_from_db()
     assert (version.brand, version.vacancy_id) == (None, pk)
 
-    brought, gone = operations.restore(version, author=anna, at=NOW)
+    done = restore(version, author=anna, at=NOW)
+    brought, gone = done.vacancy, done.plan.missing
 
     assert (brought.pk, brought.created_at) == (pk, NOW)
     assert sorted(gone) == ["Gone", "Gone brand", "Gone head", "Gone too"]
@@ -309,7 +313,7 @@ def test_deleted_vacancy_is_restored_as_a_draft_without_missing_rows(client, ann
     assert client.get(f"/v1/vacancies/{pk}").status_code == 404
 
     Vacancy.objects.update(brand=make_brand(), head_recruiter=make_recruiter())
-    assert operations.publish(vacancies=ALL(), at=NOW).done == [pk]
+    assert publication.publish(vacancies=ALL(), at=NOW).done == [pk]
     item = client.get(f"/v1/vacancies/{pk}").json()["data"]
     assert (item["title"], item["regions"]) == ("published", ["Ghent", "Antwerp"])
     assert [each["name"] for each in item["recruiters"]] == ["Zoë"]
@@ -329,7 +333,7 @@ def test_merge_keeps_the_position_of_the_merged_options():
     already = make_vacancy(options={"regions": ["Ghent"]}, updated_at=NOW - DAY)
     into, *others = (make_option("regions", label) for label in ("Ghent", "Gent", "Gand"))
 
-    assert operations.merge_options(into=into, others=others) == 3
+    assert options.merge_options(into=into, others=others) == 3
 
     assert labels(only_other) == ["Ghent", "Antwerp"]
     assert labels(two_others) == ["Antwerp", "Ghent", "Leuven"]
@@ -342,13 +346,13 @@ def test_merge_keeps_the_position_of_the_merged_options():
 
 
 def test_merge_of_many_vacancies_takes_batches(monkeypatch):
-    monkeypatch.setattr(operations, "BATCH", 2)
+    monkeypatch.setattr(options, "BATCH", 2)
     vacancies = [make_vacancy(options={"regions": ["Gent"]}) for _ in range(5)]
     into, other, unused = (make_option("regions", label) for label in ("Ghent", "Gent", "Gand"))
-    assert operations.merge_options(into=into, others=[other]) == 5
+    assert options.merge_options(into=into, others=[other]) == 5
     assert [labels(vacancy) for vacancy in vacancies] == [["Ghent"]] * 5
     before = rows()
-    assert operations.merge_options(into=into, others=[unused]) == 0
+    assert options.merge_options(into=into, others=[unused]) == 0
     assert rows() == before
 
 
@@ -356,6 +360,6 @@ def test_last_day_is_the_inverse_of_the_end_of_a_day(settings):
     days = (date(2026, 3, 29), date(2026, 10, 25), date(2028, 2, 29), date(2026, 12, 31))
     for zone, day in product(("Europe/Brussels", "America/New_York", "Pacific/Apia", "UTC"), days):
         settings.TIME_ZONE = zone
-        end, moment = operations.end_of_day(day), timedelta(microseconds=1)
-        found = [operations.last_day(each) for each in (end - moment, end, end + moment)]
+        end, moment = dates.end_of_day(day), timedelta(microseconds=1)
+        found = [dates.last_day(each) for each in (end - moment, end, end + moment)]
         assert found == [day, day, day + DAY], (zone, day)

@@ -24,7 +24,6 @@ from tests.parallel import at_once, waiting
 from tests.vacancies.admin.forms import LIST, opened, page
 from tests.vacancies.exchange.test_form_import import NAME, sections
 from tests.vacancies.exchange.test_import import items
-from vacancies import operations
 from vacancies.exchange import importer as importer_module
 from vacancies.exchange import list_order
 from vacancies.exchange.form_importer import FormImporter
@@ -32,6 +31,7 @@ from vacancies.exchange.importer import Importer
 from vacancies.exchange.sources import FormRow, Row
 from vacancies.history.versions import replay
 from vacancies.models import Brand, Change, FilterOption, Status, Vacancy, VacancyOption, Version
+from vacancies.operations import options, publication
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("filters")]
 REPEATS = range(3)  # threads do not meet in every run
@@ -85,7 +85,7 @@ def test_option_merged_during_a_save_is_a_form_error(pair: list[Client], monkeyp
     vacancy = make_vacancy()
     ghent, gent = make_option("regions", "Ghent"), make_option("regions", "Gent")
     form = opened(pair[0], page(vacancy)) | {"regions": [str(gent.pk)]}
-    merge = partial(operations.merge_options, into=ghent, others=[gent])
+    merge = partial(options.merge_options, into=ghent, others=[gent])
     step_in(monkeypatch, VacancyOption.objects, "bulk_create", lambda: elsewhere(merge))
 
     answer = pair[0].post(page(vacancy), form)
@@ -145,8 +145,8 @@ def test_opposite_merges_leave_one_option(_: int) -> None:
     gent, ghent = make_option("regions", "Gent"), make_option("regions", "Ghent")
 
     outcomes = at_once(
-        lambda: operations.merge_options(into=gent, others=[ghent]),
-        lambda: operations.merge_options(into=ghent, others=[gent]),
+        lambda: options.merge_options(into=gent, others=[ghent]),
+        lambda: options.merge_options(into=ghent, others=[gent]),
     )
 
     assert sorted(type(outcome).__name__ for outcome in outcomes) == ["ValidationError", "int"]
@@ -165,9 +165,9 @@ def test_option_dropped_while_it_is_merged_leaves_the_other() -> None:
     gent, ghent = make_option("regions", "Gent"), make_option("regions", "Ghent")
     with ExitStack() as stack, transaction.atomic():
         Vacancy.objects.select_for_update().get(pk=vacancy.pk)
-        merge = partial(operations.merge_options, into=ghent, others=[gent])
+        merge = partial(options.merge_options, into=ghent, others=[gent])
         stack.enter_context(waiting(merge))
-        operations.save_options(vacancy=vacancy, keyword=ghent.filter.keyword, pks=[gent.pk])
+        options.save_options(vacancy=vacancy, keyword=ghent.filter.keyword, pks=[gent.pk])
 
     assert list(VacancyOption.objects.values_list("vacancy", "option")) == [(vacancy.pk, ghent.pk)]
 
@@ -180,11 +180,11 @@ def test_copy_has_texts_and_options_of_one_save(monkeypatch: Any) -> None:
     def save() -> None:
         with transaction.atomic():
             Vacancy.objects.filter(pk=vacancy.pk).update(title="Cook")
-            operations.save_options(vacancy=vacancy, keyword=antwerp.filter.keyword, pks=[antwerp.pk])
+            options.save_options(vacancy=vacancy, keyword=antwerp.filter.keyword, pks=[antwerp.pk])
 
     with ExitStack() as stack:
         step_in(monkeypatch, Vacancy, "save", lambda: stack.enter_context(waiting(save)))
-        copy = operations.duplicate(vacancy=vacancy, at=NOW)
+        copy = publication.duplicate(vacancy=vacancy, at=NOW)
 
     copied = copy.title, [choice.option.label for choice in copy.choices.select_related("option")]
     assert copied == ("Copy of Nurse", ["Ghent"])
@@ -198,7 +198,7 @@ def test_copy_has_texts_and_options_of_one_save(monkeypatch: Any) -> None:
 @on_postgresql
 def test_import_keeps_a_concurrent_publication_change(monkeypatch: Any) -> None:
     vacancy = make_vacancy(pk=1001, title="Old", audience="public")
-    unpublish = partial(operations.unpublish, vacancies=Vacancy.objects.all(), at=timezone.now())
+    unpublish = partial(publication.unpublish, vacancies=Vacancy.objects.all(), at=timezone.now())
     step_in(monkeypatch, Importer, "_audience", lambda: elsewhere(unpublish))
     importer = Importer()
 
@@ -229,7 +229,7 @@ def test_import_does_not_use_a_concurrently_merged_option(monkeypatch: Any) -> N
 
     def rows() -> Iterator[Row]:
         yield Row("row 1", first)
-        operations.merge_options(into=ghent, others=[FilterOption.objects.get(label="Gent")])
+        options.merge_options(into=ghent, others=[FilterOption.objects.get(label="Gent")])
         yield Row("row 2", second)
 
     importer = Importer()

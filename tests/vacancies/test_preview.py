@@ -12,8 +12,8 @@ from forms_structure import operations as forms
 from tests.conftest import NOW
 from tests.factories import make_brand, make_insider, make_recruiter, make_vacancy
 from tests.forms_structure.strategies import section, text_field
-from vacancies import operations
 from vacancies.models import Attachment, Vacancy
+from vacancies.operations import publication
 from vacancies.previews import ends_at, opened_by, token_for
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
@@ -102,7 +102,7 @@ def test_preview_equals_the_published_item(client: Client, state: str) -> None:
     before = {suffix: client.get(api(vacancy, suffix), query) for suffix in SUFFIXES}
 
     chosen = Vacancy.objects.filter(pk=vacancy.pk)
-    assert operations.publish(vacancies=chosen, at=NOW + SECOND).done == [vacancy.pk]
+    assert publication.publish(vacancies=chosen, at=NOW + SECOND).done == [vacancy.pk]
     Vacancy.objects.update(publish_from=NOW)
 
     for suffix, preview in before.items():

@@ -11,9 +11,9 @@ from tests.conftest import NOW
 from tests.factories import make_filter, make_option, make_vacancy
 from tests.parallel import at_once
 from tests.vacancies.admin.forms import LIST, opened, page
-from vacancies import operations
 from vacancies.history.versions import content, record, replay
 from vacancies.models import Change, FilterOption, Vacancy, VacancyOption, Version
+from vacancies.operations import options, publication
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -45,7 +45,7 @@ def test_concurrent_saves_of_one_field_give_one_conflict(pair: list[Client], _: 
 def test_concurrent_publication_actions_change_once(_: int) -> None:
     vacancy = make_vacancy()
 
-    outcomes = at_once(*[lambda: operations.unpublish(vacancies=Vacancy.objects.all(), at=NOW)] * 2)
+    outcomes = at_once(*[lambda: publication.unpublish(vacancies=Vacancy.objects.all(), at=NOW)] * 2)
 
     assert sorted(len(outcome.done) for outcome in outcomes) == [0, 1]
     assert sorted(len(outcome.refused) for outcome in outcomes) == [0, 1]
@@ -107,8 +107,8 @@ def test_concurrent_merges_leave_one_link_per_vacancy(_: int) -> None:
     into, gent, gand = (make_option("regions", label) for label in ("Ghent", "Gent", "Gand"))
 
     at_once(
-        lambda: operations.merge_options(into=into, others=[gent]),
-        lambda: operations.merge_options(into=into, others=[gand]),
+        lambda: options.merge_options(into=into, others=[gent]),
+        lambda: options.merge_options(into=into, others=[gand]),
     )
 
     links = VacancyOption.objects.values_list("vacancy", flat=True)

@@ -10,11 +10,11 @@ from django.db.models import QuerySet
 from tests.applications.makers import make_application
 from tests.conftest import NOW
 from tests.factories import make_vacancy
-from vacancies import operations
-from vacancies import undo as undoing
 from vacancies.history.versions import content, record
 from vacancies.models import Attachment, Change, Vacancy, Version
-from vacancies.undo import UNDO_TIME, delete, undo, versions_of_action
+from vacancies.operations import publication
+from vacancies.operations import undo as undoing
+from vacancies.operations.undo import UNDO_TIME, delete, undo, versions_of_action
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters", "at")]
 HOUR, DAY, LATER = timedelta(hours=1), timedelta(days=1), NOW + timedelta(minutes=5)
@@ -23,15 +23,16 @@ STATES: dict[str, dict[str, Any]] = {
     "draft": {"status": "draft", "publish_from": None},
     "scheduled": {"publish_from": NOW + DAY, "publish_until": NOW + 9 * DAY},
     "published": {"publish_from": NOW - 2 * DAY, "publish_until": NOW + 9 * DAY},
+    "expired": {"publish_from": NOW - 2 * DAY, "publish_until": NOW - DAY},
     "unpublished": {"status": "unpublished", "publish_from": NOW - 2 * DAY},
 }
 ACTIONS: dict[str, Any] = {
-    "publish": operations.publish,
-    "schedule": lambda **values: operations.schedule(publish_from=NOW + 3 * DAY, **values),
-    "unpublish": operations.unpublish,
-    "extend": lambda **values: operations.extend(day=date(2026, 5, 1), **values),
-    "archive": operations.archive,
-    "feature": operations.feature,
+    "publish": publication.publish,
+    "schedule": lambda **values: publication.schedule(publish_from=NOW + 3 * DAY, **values),
+    "unpublish": publication.unpublish,
+    "extend": lambda **values: publication.extend(day=date(2026, 5, 1), **values),
+    "archive": publication.archive,
+    "feature": publication.feature,
 }
 
 
@@ -52,7 +53,7 @@ def rows() -> list[dict[str, Any]]:
     return [{**row, "updated_at": None} for row in Vacancy.objects.order_by("pk").values()]
 
 
-def recorded(result: operations.BulkResult, author: User) -> QuerySet[Version]:
+def recorded(result: publication.BulkResult, author: User) -> QuerySet[Version]:
     assert result.first_version is not None
     return versions_of_action(result.first_version, author=author, at=LATER)
 
@@ -78,7 +79,7 @@ def test_undo_restores_exactly_what_was_before(anna: User, action: str) -> None:
 
 def test_undo_leaves_what_somebody_changed_since(anna: User) -> None:
     dated, named, same = (make_vacancy(title=title) for title in ("First", "Second", "Third"))
-    done = operations.unpublish(vacancies=ALL(), at=NOW, author=anna)
+    done = publication.unpublish(vacancies=ALL(), at=NOW, author=anna)
     ALL().filter(pk=dated.pk).update(updated_at=NOW + HOUR / 60, publish_until=NOW + 3 * DAY)
     ALL().filter(pk=named.pk).update(updated_at=NOW + HOUR / 60, title="Another title")
 
@@ -93,8 +94,8 @@ def test_undo_leaves_what_somebody_changed_since(anna: User) -> None:
 
 def test_undo_notices_a_later_action_and_a_deletion(anna: User) -> None:
     first, second = make_vacancy(title="First"), make_vacancy(title="Second")
-    done = operations.unpublish(vacancies=ALL(), at=NOW, author=anna)
-    operations.publish(vacancies=ALL().filter(pk=first.pk), at=NOW, author=anna)  # in the same microsecond
+    done = publication.unpublish(vacancies=ALL(), at=NOW, author=anna)
+    publication.publish(vacancies=ALL().filter(pk=first.pk), at=NOW, author=anna)  # in the same microsecond
     delete(vacancies=ALL().filter(pk=second.pk), at=LATER, author=anna)
 
     undone = undo(recorded(done, anna), author=anna, at=LATER)
@@ -105,7 +106,7 @@ def test_undo_notices_a_later_action_and_a_deletion(anna: User) -> None:
 
 def test_only_the_author_finds_an_action_for_half_an_hour(anna: User) -> None:
     make_vacancy()
-    done = operations.unpublish(vacancies=ALL(), at=NOW, author=anna)
+    done = publication.unpublish(vacancies=ALL(), at=NOW, author=anna)
     other = User.objects.create_user("other")
 
     def found(author: User, at: Any) -> list[int]:
@@ -119,8 +120,8 @@ def test_only_the_author_finds_an_action_for_half_an_hour(anna: User) -> None:
 
 def test_two_actions_of_a_user_are_undone_separately(anna: User) -> None:
     first, second = make_vacancy(), make_vacancy()
-    one = operations.unpublish(vacancies=ALL().filter(pk=first.pk), at=NOW, author=anna)
-    operations.unpublish(vacancies=ALL().filter(pk=second.pk), at=NOW + HOUR / 60, author=anna)
+    one = publication.unpublish(vacancies=ALL().filter(pk=first.pk), at=NOW, author=anna)
+    publication.unpublish(vacancies=ALL().filter(pk=second.pk), at=NOW + HOUR / 60, author=anna)
 
     assert undo(recorded(one, anna), author=anna, at=LATER).done == [first.pk]
 
@@ -130,7 +131,7 @@ def test_two_actions_of_a_user_are_undone_separately(anna: User) -> None:
 
 def test_undo_deletes_copies_that_nobody_changed(anna: User) -> None:
     original = make_vacancy(title="Nurse")
-    copies = [operations.duplicate(vacancy=original, at=NOW, author=anna) for _ in range(2)]
+    copies = [publication.duplicate(vacancy=original, at=NOW, author=anna) for _ in range(2)]
     first = Version.objects.get(vacancy=copies[0])
     Vacancy.objects.filter(pk=copies[1].pk).update(title="Head nurse", updated_at=LATER)
 

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable
-from datetime import datetime
 from functools import wraps
 from typing import Any
 
@@ -18,11 +17,8 @@ from django_prose_editor.widgets import AdminProseEditorWidget
 from unfold.forms import PaginationInlineFormSet
 
 from jobsite.admin.base import JobsiteAdmin, RowsInline
-from jobsite.text.formats import format_date, format_datetime
 from jobsite.text.html_tables import HAS_TABLE
 from vacancies.fields import HtmlField, html_fields
-from vacancies.models import Vacancy
-from vacancies.operations import end_of_day, last_day
 from vacancies.uploads import NO_ROOM, NotStoredError
 from vacancies.validators import IMAGE_RULE
 
@@ -81,21 +77,6 @@ class ContentAdmin(JobsiteAdmin):
     @storage_errors_as_507
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return super().changeform_view(request, *args, **kwargs)
-
-
-def is_exact(until: datetime) -> bool:
-    """Return whether a vacancy ends within a day, as imported vacancies may."""
-    return until != end_of_day(last_day(until))
-
-
-def closing_date_of(vacancy: Vacancy) -> str:
-    """Return the closing date of `vacancy`, with a time if it is not the end of the day; "-" without one."""
-    until = vacancy.publish_until
-    if until is None:
-        return "-"
-    if is_exact(until):
-        return format_datetime(until)
-    return format_date(last_day(until))
 
 
 def thumbnail(file: Any, url: str) -> str:

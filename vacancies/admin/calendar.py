@@ -19,8 +19,8 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
+from vacancies.dates import end_of_day
 from vacancies.models import Status
-from vacancies.operations import end_of_day
 from vacancies.querysets import VacancyQuerySet
 
 DAY = timedelta(days=1)

@@ -14,9 +14,9 @@ from django.utils.translation import gettext as _
 
 from jobsite.admin.charts import sparkline
 from jobsite.text.formats import format_datetime
+from vacancies.access import readable_by
 from vacancies.admin.calendar import calendar
-from vacancies.admin.list_filters import REASONS
-from vacancies.admin.versions import readable_by
+from vacancies.admin.list.filters import REASONS
 from vacancies.models import DailyVacancies, State, Vacancy
 from vacancies.statistics.counts import STATES, counts_for
 from vacancies.statistics.reading import Days, by_day, in_parts, last_recorded

@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.formats import get_format
 from django.utils.translation import gettext as _
 
-from vacancies.operations import closes_before_start, closing_date_passed
+from vacancies.operations.blockers import closes_before_start, closing_date_passed
 
 
 def date_rules() -> dict[str, Any]:

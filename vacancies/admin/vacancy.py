@@ -4,29 +4,24 @@ adds the number of applications."""
 from typing import Any
 
 from django.conf import settings
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
+from django.urls import URLPattern
 from django.utils.html import format_html_join
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.decorators import display
-from unfold.views import ChangeList
 
-from jobsite.admin.base import as_id
-from jobsite.text.formats import format_datetime
-from vacancies.admin.approval import ApprovalAdmin
-from vacancies.admin.autosave import AutosaveAdmin
-from vacancies.admin.base import ContentAdmin, closing_date_of
-from vacancies.admin.brand_access import brands_of, preselected_brand
-from vacancies.admin.bulk_publication import BulkPublicationAdmin
-from vacancies.admin.change_list import SHOWN, IdPaginator, VacancyChangeList
-from vacancies.admin.date_rules import date_rules
-from vacancies.admin.form import forms_for
-from vacancies.admin.inlines import AttachmentInline, RecruiterInline
-from vacancies.admin.list_columns import DEFAULT_COLUMNS, TITLE
-from vacancies.admin.list_editing import ListEditingAdmin
-from vacancies.admin.list_filters import (
+from jobsite.admin.pages import AdminPages
+from vacancies.access import brands_of, preselected_brand
+from vacancies.admin.base import ContentAdmin
+from vacancies.admin.catalogue.form import forms_for
+from vacancies.admin.edit.autosave import AutosavePages
+from vacancies.admin.edit.inlines import AttachmentInline, RecruiterInline
+from vacancies.admin.edit.page import EditPage
+from vacancies.admin.edit.template import TemplatePages
+from vacancies.admin.edit.vacancy_form import VacancyForm
+from vacancies.admin.edit.vacancy_pages import VacancyPages
+from vacancies.admin.list.filters import (
     AttentionFilter,
     AudienceFilter,
     BrandFilter,
@@ -34,30 +29,31 @@ from vacancies.admin.list_filters import (
     MineFilter,
     StateFilter,
 )
-from vacancies.admin.saved_views import SavedViewsAdmin
-from vacancies.admin.searched_filters import OptionFilter, RecruiterFilter
-from vacancies.admin.spreadsheets.pages import SpreadsheetAdmin
-from vacancies.admin.template import TemplatesAdmin
-from vacancies.admin.vacancy_form import VacancyForm
-from vacancies.admin.vacancy_pages import VacancyPagesAdmin
-from vacancies.admin.versions import HistoryAdmin
+from vacancies.admin.list.saved_view_pages import SavedViewPages
+from vacancies.admin.list.searched_filters import OptionFilter, RecruiterFilter
+from vacancies.admin.list.vacancy_list import DEFAULT_COLUMNS, TITLE, VacancyListAdmin
+from vacancies.admin.publication.approval import ApprovalPages
+from vacancies.admin.publication.bulk import CHANGELIST_ACTIONS, BulkPublicationPages
+from vacancies.admin.publication.pages import PublicationPages
+from vacancies.admin.publication.versions import VersionPages
+from vacancies.admin.spreadsheets.pages import EXPORT_ACTIONS, SpreadsheetPages
 from vacancies.choices import Keyword
 from vacancies.models import State, Vacancy
-from vacancies.quality import content_warnings, with_warnings
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
-
-FEW = 500  # rows whose ids fit into a query
 
 
 def tab(name: Any, *fields: str) -> tuple[Any, dict[str, Any]]:
     return name, {"fields": fields, "classes": ("tab",)}
 
 
-class VacancyAdmin(
-    ListEditingAdmin, SavedViewsAdmin, AutosaveAdmin, TemplatesAdmin, ApprovalAdmin,
-    BulkPublicationAdmin, SpreadsheetAdmin, HistoryAdmin, VacancyPagesAdmin, ContentAdmin,
-):  # fmt: skip
-    actions: Any = ("export_csv", "export_xlsx", *BulkPublicationAdmin.actions)  # delete is the last one
+class VacancyAdmin(VacancyListAdmin, ContentAdmin):
+    """The list, the form, and `page_classes`: the pages beside them, which receive this admin."""
+
+    page_classes: tuple[type[AdminPages], ...] = (
+        SavedViewPages, AutosavePages, TemplatePages, ApprovalPages, PublicationPages,
+        BulkPublicationPages, SpreadsheetPages, VersionPages, VacancyPages,
+    )  # fmt: skip
+    actions: Any = (*EXPORT_ACTIONS, *CHANGELIST_ACTIONS)  # delete is the last one
     form = VacancyForm
     fieldsets: Any = (
         tab(gettext_lazy("Texts"), "title", "title_internal", "short_description", "description", "profile",
@@ -82,8 +78,7 @@ class VacancyAdmin(
     ordering = ("-pk",)
     search_fields = ("title",)  # shows the box; see get_search_results
     search_help_text = gettext_lazy("Search titles and texts, or enter an ID.")
-    list_before_template = "admin/vacancies/vacancy/list_before.html"
-    list_after_template = "admin/vacancies/vacancy/list_after.html"
+    warn_unsaved_form = False  # autosave.js asks before leaving, also for changes by scripts
 
     class Media:
         js = ("vacancies/vacancy_form.js", "vacancies/date_rules.js", "vacancies/autosave.js")
@@ -92,39 +87,13 @@ class VacancyAdmin(
         rows: Any = super().get_queryset(request)
         return rows.workable_by(request.user)
 
-    # --- list ---
+    def get_urls(self) -> list[URLPattern]:
+        pages = [url for page in self.page_classes for url in page(self).urls()]
+        pages.sort(key=lambda url: "<path:" in str(url.pattern))  # last: it matches everything
+        return [*pages, *super().get_urls()]
 
-    def get_paginator(self, request: Any, queryset: Any, per_page: int, *args: Any, **kwargs: Any) -> Any:
-        if not hasattr(request, "counted"):  # not the list: the search of a field for vacancies
-            return super().get_paginator(request, queryset, per_page, *args, **kwargs)
-        total, blocks = request.counted
-        return IdPaginator(queryset, per_page, total=total, blocks=blocks)
-
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        return VacancyChangeList
-
-    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
-        """Allow the links from the changelists of forms and brands, beside the filters of the page."""
-        own = {"form__id__exact", *(each.parameter_name for each in self.list_filter)}
-        return lookup in own or super().lookup_allowed(lookup, value, request)
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: VacancyQuerySet, search_term: str
-    ) -> tuple[VacancyQuerySet, bool]:
-        found = queryset.search(search_term)
-        if (pk := as_id(search_term)) is not None:
-            found |= queryset.filter(pk=pk)
-        if search_term:  # search once: the changelist would repeat the search for count and rows
-            pks = list(found.order_by().values_list("pk", flat=True)[: FEW + 1])
-            if len(pks) <= FEW:
-                return queryset.filter(pk__in=pks), False
-        return found, False
-
-    def rows_of_page(self, request: HttpRequest, vacancies: VacancyQuerySet) -> list[Vacancy]:
-        """Return what the columns show of the `vacancies` of one page."""
-        rows = list(vacancies.select_related("brand", "head_recruiter").only(*SHOWN))
-        self.rows_to_edit(request, rows)
-        return rows
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
+        return VersionPages(self).history_view(request, object_id)
 
     # --- form ---
 
@@ -185,53 +154,11 @@ class VacancyAdmin(
             vacancy = Vacancy.objects.select_for_update().filter(pk=vacancy.pk).first()
         return vacancy
 
-    def save_related(self, request: HttpRequest, form: Any, formsets: list[Any], change: bool) -> None:
-        super().save_related(request, form, formsets, change)
-        self._warn(request, form.instance)
-
-    def _warn(self, request: HttpRequest, vacancy: Vacancy) -> None:
-        """Show the content warnings of a public vacancy."""
-        shown = Vacancy.objects.filter(pk=vacancy.pk).shown(at=timezone.now())
-        for row in with_warnings(shown, at=timezone.now()):
-            if found := content_warnings(row):
-                text = _("“%(vacancy)s”: %(warnings)s.") % {
-                    "vacancy": row, "warnings": "; ".join(str(warning.text) for warning in found),
-                }  # fmt: skip
-                self.message_user(request, text, messages.WARNING)
-
-    def render_change_form(
-        self, request: HttpRequest, context: Any, add: bool = False, change: bool = False,
-        form_url: str = "", obj: Vacancy | None = None,
-    ) -> HttpResponse:  # fmt: skip
-        if obj:
-            context |= {
-                "state": obj.state,
-                "state_text": self._state_text(obj),
-                "publication_buttons": self.buttons(request, obj),
-                "shows_review": obj.state in (State.PUBLISHED, State.SCHEDULED)
-                and self.has_change_permission(request, obj),
-                "shows_form": request.user.has_perm("forms_structure.view_form"),
-            }
-        context["date_rules"] = date_rules()
-        context["can_add_options"] = request.user.has_perm("vacancies.add_filteroption")
-        return super().render_change_form(request, context, add, change, form_url, obj)
-
-    def _state_text(self, vacancy: Vacancy) -> str:
-        """Return the state in one sentence."""
-        begin, end = vacancy.publish_from, vacancy.publish_until
-        until = closing_date_of(vacancy)
-        match vacancy.state:
-            case State.SCHEDULED if begin:
-                return _("Goes live on %(publish_from)s.") % {"publish_from": format_datetime(begin)}
-            case State.PUBLISHED if end:
-                return _("Public, closing date %(day)s.") % {"day": until}
-            case State.PUBLISHED:
-                return _("Public, no closing date.")
-            case State.EXPIRED:
-                return _("Was public until %(day)s.") % {"day": until}
-            case State.ARCHIVED:
-                return _("Not public and hidden from the list.")
-        return _("Not public.")
+    def _changeform_view(
+        self, request: HttpRequest, object_id: str | None, form_url: str, extra_context: Any
+    ) -> HttpResponse:
+        # Not `changeform_view`: this is inside its transaction, in which `get_object` locks the row.
+        return EditPage(self, request, object_id, form_url, extra_context).response()
 
     def get_view_on_site_url(self, obj: Vacancy | None = None) -> str | None:
         """Return the address of the page for people, if the vacancy is published."""

@@ -29,7 +29,14 @@ def content(vacancy: Vacancy) -> Content:
     return _content(Vacancy.objects.with_related().select_related("form").get(pk=vacancy.pk))
 
 
-def _content(row: Vacancy) -> Content:
+def content_fields() -> list[str]:
+    """Return the names of the fields of a content."""
+    columns = [field.name for field in Vacancy._meta.concrete_fields if field.name not in DERIVED]
+    return [*columns, *Keyword.values, "recruiters", "attachments"]
+
+
+def columns_of(row: Vacancy) -> Content:
+    """Return the columns of `row` as a content has them. An upload that is not stored stays a file."""
     values: Content = {}
     for field in Vacancy._meta.concrete_fields:
         if field.name in DERIVED:
@@ -38,8 +45,19 @@ def _content(row: Vacancy) -> Content:
         if isinstance(value, models.Model):
             value = [value.pk, str(value)]
         elif isinstance(value, FieldFile):
-            value = value.name
+            value = file_of(value)
         values[field.name] = value
+    return as_json(values)
+
+
+def file_of(file: FieldFile) -> Any:
+    """Return the name of the stored `file`, "" for none, or the upload that is not stored yet."""
+    is_stored = file._committed  # type: ignore[attr-defined] # Django's, without a stub
+    return file.file if file and not is_stored else file.name or ""
+
+
+def _content(row: Vacancy) -> Content:
+    values = columns_of(row)
     for keyword in Keyword:
         values[keyword.value] = [
             [choice.option_id, choice.option.label]
@@ -50,7 +68,7 @@ def _content(row: Vacancy) -> Content:
     values["attachments"] = [
         {"name": each.name, "file": each.file.name, "url": each.url} for each in row.attachments.all()
     ]
-    return as_json(values)
+    return values
 
 
 def as_json(values: Content) -> Content:

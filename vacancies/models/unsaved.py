@@ -20,7 +20,7 @@ class AutosaveQuerySet(models.QuerySet["Autosave"]):
         where = {"vacancy": vacancy} if vacancy else {"vacancy__isnull": True}
         return self.filter(user=user.pk, **where)
 
-    def keep(self, *, user: Any, vacancy: int | None, page: str, data: dict[str, Any], at: datetime) -> bool:
+    def store(self, *, user: Any, vacancy: int | None, page: str, data: dict[str, Any], at: datetime) -> bool:
         """Store the input of `page`, unless it was saved or discarded. Return whether it was stored."""
 
         def write() -> bool:
@@ -35,7 +35,7 @@ class AutosaveQuerySet(models.QuerySet["Autosave"]):
 
         return retry_on_conflict(write)
 
-    def settle(self, *, user: Any, vacancy: int | None, page: str, at: datetime) -> None:
+    def mark_saved(self, *, user: Any, vacancy: int | None, page: str, at: datetime) -> None:
         """Remove the input of `page`, which was saved or discarded. A copy in a browser, or a request that is
         still on its way, must not bring it back: the row remains without data."""
 
@@ -59,7 +59,7 @@ class Autosave(models.Model):
     vacancy = models.ForeignKey(
         Vacancy, on_delete=models.DO_NOTHING, db_constraint=False, null=True, related_name="+"
     )
-    page = models.CharField(max_length=32)  # the page in which it was typed, see `settle`
+    page = models.CharField(max_length=32)  # the page in which it was typed, see `mark_saved`
     data = models.JSONField(null=True)  # null: saved or discarded
     saved_at = models.DateTimeField()
 

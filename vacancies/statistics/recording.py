@@ -31,8 +31,8 @@ from django.db.models.functions import Coalesce, TruncDate
 from django.utils import timezone
 
 from jobsite.db.locks import lock_transaction
+from vacancies.dates import end_of_day
 from vacancies.models import Change, DailyStatisticsBase, DailyVacancies, Status, Vacancy, Version
-from vacancies.operations import end_of_day
 from vacancies.querysets import VacancyQuerySet
 
 BACKFILL = 730  # days that the first run records, from the dates of the vacancies

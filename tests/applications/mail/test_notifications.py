@@ -11,10 +11,10 @@ from applications.mail.closing import ClosingEmails
 from applications.models import ClosingNotice, EmailLanguage, EmailOptOut, Message
 from tests.conftest import NOW
 from tests.factories import make_brand, make_recruiter, make_vacancy
-from vacancies.approval import request_approval, send_back, withdraw
-from vacancies.approving import approve, fingerprint
 from vacancies.history.versions import record
 from vacancies.models import Approval, Brand, Change, Vacancy
+from vacancies.operations.approval_decisions import approve, fingerprint
+from vacancies.operations.approval_requests import request_approval, send_back, withdraw
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at")]
 DAY = timedelta(days=1)

@@ -18,9 +18,7 @@ from tests.messages import messages_of
 from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, opened, page, run, texts
 from tests.vacancies.admin.test_approval import DRAFT, make, outcomes, reread
 from tests.vacancies.admin.test_list_editing import row, save
-from vacancies import approving, operations
-from vacancies.admin.selection import Selection
-from vacancies.approval import SUBMITTED, request_approval
+from vacancies.admin.publication.selection import Selection
 from vacancies.history.versions import content, record
 from vacancies.models import (
     Approval,
@@ -34,7 +32,9 @@ from vacancies.models import (
     Version,
 )
 from vacancies.models.approval import PUBLIC
-from vacancies.undo import delete, undo, versions_of_action
+from vacancies.operations import approval_decisions, publication
+from vacancies.operations.approval_requests import SUBMITTED, request_approval
+from vacancies.operations.undo import delete, undo, versions_of_action
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters", "at")]
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
@@ -245,20 +245,20 @@ def approved(strict: Brand, root: Client, lea: User) -> Vacancy:
     vacancy = make(strict, **DRAFT)
     author, at = User.objects.get(username="root"), NOW - DAY
     approval = request_approval(vacancy, {"status": "published"}, at=at, author=author)
-    seen = approving.fingerprint(vacancy, approval)
-    approving.approve(vacancy=vacancy, seen=seen, at=at, author=lea)
+    seen = approval_decisions.fingerprint(vacancy, approval)
+    approval_decisions.approve(vacancy=vacancy, seen=seen, at=at, author=lea)
     return vacancy
 
 
-def undone(number: int | None, author: User) -> operations.BulkResult:
+def undone(number: int | None, author: User) -> publication.BulkResult:
     at = NOW + MINUTE
     return undo(versions_of_action(number or 0, author=author, at=at), author=author, at=at)
 
 
-@pytest.mark.parametrize("action", [operations.unpublish, delete])
+@pytest.mark.parametrize("action", [publication.unpublish, delete])
 def test_undo_publishes_what_was_approved(approved: Vacancy, lea: User, action: Any) -> None:
-    operations.extend(vacancies=Vacancy.objects.all(), weeks=1, at=NOW - 2 * MINUTE, author=lea)
-    operations.feature(vacancies=Vacancy.objects.all(), at=NOW - MINUTE, author=lea)
+    publication.extend(vacancies=Vacancy.objects.all(), weeks=1, at=NOW - 2 * MINUTE, author=lea)
+    publication.feature(vacancies=Vacancy.objects.all(), at=NOW - MINUTE, author=lea)
     number = action(vacancies=Vacancy.objects.all(), at=NOW, author=lea).first_version
     result = undone(number, lea)
     assert (result.done, result.notes) == ([approved.pk], {})

@@ -11,7 +11,7 @@ from django.contrib.contenttypes.models import ContentType
 from tests import admin_pages
 from tests.admin_pages import FOREIGN, OWN, WORD, address, kind_of, posted, signed_in, version_of
 from tests.vacancies.admin.brand_access import FORMS, LIST, assert_clean, follow, output
-from vacancies.admin.publication_actions import ACTIONS
+from vacancies.admin.publication.actions import ACTIONS
 from vacancies.models import Vacancy, Version
 
 pytestmark = [

@@ -10,7 +10,7 @@ from jobsite.db.transactions import dry_run
 from tests.admin_pages import FOREIGN, NO_ROWS, OWN, WORD, posted, signed_in, stored_of, structure, version_of
 from tests.factories import make_recruiter
 from tests.vacancies.admin.brand_access import FORMS, LIST, WALLED, assert_clean, output
-from vacancies.admin.selection import Selection
+from vacancies.admin.publication.selection import Selection
 from vacancies.models import Attachment, Vacancy, VacancyRecruiter, Version
 
 pytestmark = [

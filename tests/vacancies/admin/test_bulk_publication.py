@@ -16,7 +16,7 @@ from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST, ask, page, texts
-from vacancies.admin.selection import Selection
+from vacancies.admin.publication.selection import Selection
 from vacancies.models import State, Vacancy, Version
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]

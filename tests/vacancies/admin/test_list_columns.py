@@ -13,7 +13,7 @@ from tests.applications.makers import make_application
 from tests.factories import make_brand, make_recruiter, make_vacancy
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST, staff
-from vacancies.admin import change_list
+from vacancies.admin.list import change_list
 from vacancies.models import ListPreference
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]

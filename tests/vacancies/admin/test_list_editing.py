@@ -11,8 +11,8 @@ from pytest_django.asserts import assertContains, assertNotContains
 from tests.factories import make_brand, make_vacancy
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST
+from vacancies.dates import end_of_day, last_day
 from vacancies.models import Vacancy, Version
-from vacancies.operations import end_of_day, last_day
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 

@@ -13,8 +13,8 @@ from pytest_django.asserts import assertContains, assertNotContains
 from tests.factories import make_brand, make_filter, make_option, make_recruiter, make_vacancy
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST, listed, run
+from vacancies.dates import end_of_day
 from vacancies.models import FilterOption, Vacancy
-from vacancies.operations import end_of_day
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 

@@ -11,9 +11,9 @@ from tests.conftest import NOW
 from tests.factories import make_filter, make_option, make_vacancy
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST, errors, opened, page, saved, staff
-from vacancies import operations
 from vacancies.history.versions import record
 from vacancies.models import Change, Filter, FilterOption, Vacancy, VacancyOption
+from vacancies.operations import options
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 OPTIONS = "/admin/vacancies/filteroption/"
@@ -204,7 +204,7 @@ def test_merge_needs_the_delete_permission() -> None:
 def test_restore_reports_a_merged_option(anna: Client) -> None:
     vacancy = make_vacancy(options={"regions": ["Gent", "Leuven"]})
     version = record(vacancy, Change.CREATED, author=None, at=NOW)
-    operations.merge_options(into=make_option("regions", "Ghent"), others=[make_option("regions", "Gent")])
+    options.merge_options(into=make_option("regions", "Ghent"), others=[make_option("regions", "Gent")])
     response = anna.post(f"{LIST}{vacancy.pk}/versions/{version.pk}/")
     assert "Not restored because they no longer exist: Gent." in messages_of(response)
     assert list(VacancyOption.objects.values_list("option__label", flat=True)) == ["Leuven"]

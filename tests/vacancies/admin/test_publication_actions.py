@@ -13,10 +13,11 @@ from tests.conftest import NOW
 from tests.factories import make_vacancy
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST, ask, opened, page, run, saved
-from vacancies import operations
-from vacancies.admin import bulk_publication, publication_actions
+from vacancies.admin.publication import actions as publication_actions
+from vacancies.admin.publication import bulk as bulk_publication
 from vacancies.history.versions import record
 from vacancies.models import Change, State, Vacancy, Version
+from vacancies.operations import publication
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 DAY = timedelta(days=1)
@@ -89,12 +90,12 @@ def test_publish_page_compares_with_the_last_public_version(anna: Client, time_m
     assert (is_known, all_of_it["title"]) == (False, "<div>Nurse</div>")
     # scheduled, but never public
     chosen = Vacancy.objects.filter(pk=vacancy.pk)
-    operations.schedule(vacancies=chosen, publish_from=NOW + 2 * DAY, at=NOW, author=author)
+    publication.schedule(vacancies=chosen, publish_from=NOW + 2 * DAY, at=NOW, author=author)
     time_machine.move_to(NOW + DAY, tick=False)
     assert changes(anna, vacancy) == (False, all_of_it)
     # public, then unpublished and edited
     time_machine.move_to(NOW + 3 * DAY, tick=False)
-    operations.unpublish(vacancies=chosen, at=NOW + 3 * DAY, author=author)
+    publication.unpublish(vacancies=chosen, at=NOW + 3 * DAY, author=author)
     assert changes(anna, vacancy) == (True, {})
     Vacancy.objects.update(title="Head nurse")
     record(vacancy, Change.CHANGED, author=author, at=NOW + 4 * DAY)
@@ -192,6 +193,6 @@ def test_number_of_vacancies_and_of_duplicates_is_limited(anna: Client, monkeypa
     ]
     copies = Vacancy.objects.filter(status="draft").order_by("pk").values_list("title", flat=True)
     assert list(copies) == ["Copy of Row 0", "Copy of Row 1"]
-    monkeypatch.setattr(bulk_publication, "COUNTED", 2)
+    monkeypatch.setattr(bulk_publication, "MAX_SELECTED", 2)
     assert run(anna, "unpublish", rows)[-1] == "Nothing was changed. Choose at most 2 vacancies at a time."
     assert {row.state for row in Vacancy.objects.exclude(status="draft")} == {State.PUBLISHED}

@@ -21,7 +21,6 @@ from tests.vacancies.exchange.test_import import (  # noqa: F401
     snapshot,
     write,
 )
-from vacancies import operations
 from vacancies.choices import Keyword
 from vacancies.exchange import importer
 from vacancies.exchange.columns import COLUMNS
@@ -29,6 +28,7 @@ from vacancies.exchange.comparison import set_by_recruiters
 from vacancies.exchange.importer import Importer
 from vacancies.exchange.sources import Row
 from vacancies.models import Brand, Vacancy
+from vacancies.operations import publication
 
 pytestmark = pytest.mark.django_db
 
@@ -173,7 +173,9 @@ def test_end_follows_the_source_until_a_recruiter_sets_it(tmp_path):
     run(write(tmp_path, items(1, publish_until="2190-01-01")))
     mine = datetime(2190, 12, 31, 23, tzinfo=UTC)  # the end of that day in Brussels
     anna = User.objects.create_user("anna")
-    operations.extend(vacancies=Vacancy.objects.all(), day=date(2190, 12, 31), at=timezone.now(), author=anna)
+    publication.extend(
+        vacancies=Vacancy.objects.all(), day=date(2190, 12, 31), at=timezone.now(), author=anna
+    )
 
     code, _, lines = run(write(tmp_path, items(1, publish_until="2190-01-01")))
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -13,12 +14,13 @@ from tests.conftest import NOW
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, opened, page, run, saved, staff
-from vacancies import operations
 from vacancies.choices import Keyword
 from vacancies.fields import html_fields, plain_fields
 from vacancies.history.versions import EXCLUDED_FIELDS, content, content_at, record, record_drift, replay
 from vacancies.models import Attachment, Change, FilterOption, Vacancy, VacancyRecruiter, Version
-from vacancies.undo import delete
+from vacancies.operations import options, publication
+from vacancies.operations.restore import restore
+from vacancies.operations.undo import delete
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 HOUR = timedelta(hours=1)
@@ -313,11 +315,11 @@ def act(vacancy: Vacancy, name: str, value: Any, author: Any) -> None:
     """Apply one edit to the vacancy with the functions that the pages use."""
     if name in ("publish", "unpublish", "archive", "schedule"):
         more = {"publish_from": NOW + HOUR} if name == "schedule" else {}
-        decide = getattr(operations, name)
+        decide = getattr(publication, name)
         decide(vacancies=Vacancy.objects.filter(pk=vacancy.pk), at=NOW, author=author, **more)
     elif name in ("regions", "types"):
         pks = [make_option(name, f"{name} {pick}").pk for pick in value]
-        operations.save_options(vacancy=vacancy, keyword=Keyword(name), pks=pks)
+        options.save_options(vacancy=vacancy, keyword=Keyword(name), pks=pks)
     elif name == "recruiters":
         vacancy.recruiter_links.all().delete()
         for place, pick in enumerate(value):
@@ -372,12 +374,12 @@ def test_replayed_versions_equal_the_vacancy_and_can_be_restored(filters, steps,
         shows = now["status"] == "published"
     wanted = then[number] | {name: now[name] for name in EXCLUDED_FIELDS}
     if shows and not (wanted["head_recruiter"] and wanted["description"]):
-        with pytest.raises(operations.ValidationError):
-            operations.restore(version, author=author, at=NOW)
+        with pytest.raises(ValidationError):
+            restore(version, author=author, at=NOW)
         assert content(vacancy) == now
         return
 
-    brought, gone = operations.restore(version, author=author, at=NOW)
+    done = restore(version, author=author, at=NOW)
 
-    assert gone == []
-    assert content(brought) == folded(brought) == wanted
+    assert done.plan.missing == []
+    assert content(done.vacancy) == folded(done.vacancy) == wanted

@@ -45,7 +45,7 @@ from vacancies.models import (
     Vacancy,
     VacancyOption,
 )
-from vacancies.operations import publish
+from vacancies.operations.publication import publish
 from vacancies.readmodel import maintenance
 
 # --- Items ----------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from jobsite.models import Revision
 from tests.factories import make_brand, make_option, make_vacancy
 from vacancies.history.versions import PUBLICATION, record_values, values_of
 from vacancies.models import Brand, Change, DailyVacancies, Vacancy
-from vacancies.operations import archive, unpublish
+from vacancies.operations.publication import archive, unpublish
 from vacancies.statistics.recording import BACKFILL, record_days
 
 pytestmark = pytest.mark.django_db

@@ -19,11 +19,11 @@ from jobsite.spreadsheets import CELL_MAX
 from jobsite.spreadsheets.reading import Row, SpreadsheetError, normalised
 from jobsite.spreadsheets.writing import Cell, as_text, local
 from vacancies.choices import Keyword
+from vacancies.dates import last_day
 from vacancies.exchange.columns import COLUMNS as SHARED_COLUMNS
 from vacancies.exchange.columns import cell
 from vacancies.history.diff import field_labels
 from vacancies.models import Filter, Recruiter, Vacancy
-from vacancies.operations import last_day
 
 BATCH = 500  # rows that are read at a time
 # The names of the columns: fields of the form, after the id and before the time of the last change.

@@ -15,20 +15,20 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from unfold.widgets import UnfoldAdminFileFieldWidget
 
-from jobsite.admin.base import JobsiteAdmin
+from jobsite.admin.pages import AdminPages
 from jobsite.db.locks import lock_transaction
 from jobsite.db.transactions import retry_on_conflict
 from jobsite.spreadsheets.reading import SpreadsheetError, read
 from jobsite.spreadsheets.writing import Cell, csv_response, xlsx_response
 from vacancies.admin.spreadsheets.columns import Sheet, Table, headings
 from vacancies.admin.spreadsheets.rows import Import, PlannedRow, RowResult, planned
-from vacancies.approval import SUBMITTED
+from vacancies.operations.approval_requests import SUBMITTED
 
 XLSX_MAX = 10_000  # rows of an XLSX export, which is made in memory
 ROWS_MAX = 5_000  # of an import
@@ -39,55 +39,56 @@ HOUR = 3600
 FILE_INPUT = {"id": "file", "accept": ".csv,.xlsx", "required": True}
 
 
-class SpreadsheetAdmin(JobsiteAdmin):
-    """Export of the list, and import of the same format with a dry run."""
+def export_action(ending: str, label: Any) -> Any:
+    """Return the export of the chosen rows as an action of the list."""
 
-    def get_urls(self) -> list[URLPattern]:
-        export, upload, template = map(
-            self.admin_site.admin_view, (self.export_view, self.import_view, self.import_template_view)
-        )
+    @admin.action(description=label, permissions=["view"])
+    def export(model_admin: Any, request: HttpRequest, queryset: QuerySet) -> Any:
+        return SpreadsheetPages(model_admin).export(request, queryset, ending)
+
+    export.__name__ = f"export_{ending}"
+    return export
+
+
+EXPORT_ACTIONS = (
+    export_action("csv", gettext_lazy("Export as CSV")),
+    export_action("xlsx", gettext_lazy("Export as XLSX")),
+)
+
+
+class SpreadsheetPages(AdminPages):
+    """Export of the list, and import of the same format with a preview."""
+
+    def urls(self) -> list[URLPattern]:
         return [
-            path("export-csv/", export, {"ending": "csv"}, name="vacancies_vacancy_export_csv"),
-            path("export-xlsx/", export, {"ending": "xlsx"}, name="vacancies_vacancy_export_xlsx"),
-            path("import/", upload, name="vacancies_vacancy_import"),
-            path("import-template/", template, name="vacancies_vacancy_import_template"),
-            *super().get_urls(),
+            self.url("export-csv/", self.export_view, "export_csv", ending="csv"),
+            self.url("export-xlsx/", self.export_view, "export_xlsx", ending="xlsx"),
+            self.url("import/", self.import_view, "import"),
+            self.url("import-template/", self.import_template_view, "import_template"),
         ]
 
     def may_import(self, request: HttpRequest) -> bool:
-        return self.has_add_permission(request) or self.has_change_permission(request)
-
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        context = {"may_import": self.may_import(request), "query": request.GET.urlencode()}
-        return super().changelist_view(request, context | (extra_context or {}))
+        return self.admin.has_add_permission(request) or self.admin.has_change_permission(request)
 
     # --- export ---
 
-    @admin.action(description=gettext_lazy("Export as CSV"), permissions=["view"])
-    def export_csv(self, request: HttpRequest, queryset: QuerySet) -> Any:
-        return self._export(request, queryset, "csv")
-
-    @admin.action(description=gettext_lazy("Export as XLSX"), permissions=["view"])
-    def export_xlsx(self, request: HttpRequest, queryset: QuerySet) -> Any:
-        return self._export(request, queryset, "xlsx")
-
     def export_view(self, request: HttpRequest, ending: str) -> HttpResponseBase:
         """Export the rows that the list shows with the same query, of all its pages."""
-        if not self.has_view_permission(request):
+        if not self.admin.has_view_permission(request):
             raise PermissionDenied
         try:
-            changelist = self.get_changelist_instance(request)
+            changelist = self.admin.get_changelist_instance(request)
         except IncorrectLookupParameters as error:
             raise BadRequest("The filters of the list are invalid.") from error
         back = redirect("admin:vacancies_vacancy_changelist")
-        return self._export(request, changelist.queryset, ending) or back
+        return self.export(request, changelist.queryset, ending) or back
 
-    def _export(self, request: HttpRequest, queryset: QuerySet, ending: str) -> HttpResponseBase | None:
+    def export(self, request: HttpRequest, queryset: QuerySet, ending: str) -> HttpResponseBase | None:
         """Return the file. Show a message and return None if it would be too large."""
         pks = array("q", queryset.values_list("pk", flat=True).iterator())
         if ending == "xlsx" and len(pks) > XLSX_MAX:
             text = _("An XLSX file has at most %(count)d vacancies. Export as CSV, or use the filters.")
-            self.message_user(request, text % {"count": XLSX_MAX}, messages.WARNING)
+            self.admin.message_user(request, text % {"count": XLSX_MAX}, messages.WARNING)
             return None
         batches = Table(pks, translation.get_language()).batches()
         response = xlsx_response if ending == "xlsx" else csv_response
@@ -105,8 +106,8 @@ class SpreadsheetAdmin(JobsiteAdmin):
         return response
 
     def import_view(self, request: HttpRequest) -> HttpResponse:
-        """GET asks for a file. POST of a file shows what it changes, by a dry run. POST of the `plan` of that
-        page imports it."""
+        """GET asks for a file. POST of a file shows what it changes. POST of the `plan` of that page
+        imports it."""
         if not self.may_import(request):
             raise PermissionDenied
         if request.method == "POST" and "plan" in request.POST:
@@ -114,21 +115,21 @@ class SpreadsheetAdmin(JobsiteAdmin):
         if request.method != "POST":
             return self._import_page(request, columns=list(headings().values()))
         try:
-            return self._dry_run(request)
+            return self._preview(request)
         except SpreadsheetError as error:
             columns = list(headings().values())
             return self._import_page(request, status=400, columns=columns, file_error=str(error))
 
-    def _dry_run(self, request: HttpRequest) -> HttpResponse:
+    def _preview(self, request: HttpRequest) -> HttpResponse:
         file = request.FILES.get("file")
         if file is None:
             raise SpreadsheetError(_("Choose a file."))
         sheet = Sheet.of(read(file, rows_max=ROWS_MAX))
-        rows, done = planned(self, request, sheet)
+        rows, done = planned(self.admin, request, sheet)
         if len(rows) > CHANGES_MAX:
             text = _("%(rows)d rows would change. Import at most %(count)d at a time: split the file.")
             raise SpreadsheetError(text % {"rows": len(rows), "count": CHANGES_MAX})
-        results = Import(self, request).dry_run(rows)
+        results = Import(self.admin, request).preview(rows)
         return self._results_page(request, rows, results, done, ignored=sheet.ignored)
 
     def _confirm(self, request: HttpRequest) -> HttpResponse:
@@ -141,9 +142,9 @@ class SpreadsheetAdmin(JobsiteAdmin):
             lock_transaction(f"import {request.user.pk}")
             own: Any = LogEntry.objects.filter(user=request.user.pk)
             if own.filter(change_message=plan["id"]).exists():  # a second click
-                self.message_user(request, _("This file was imported already."), messages.WARNING)
+                self.admin.message_user(request, _("This file was imported already."), messages.WARNING)
                 return redirect("admin:vacancies_vacancy_changelist")
-            is_done, results = retry_on_conflict(lambda: Import(self, request).run(rows, plan["shown"]))
+            is_done, results = retry_on_conflict(lambda: Import(self.admin, request).run(rows, plan["shown"]))
             if is_done:
                 own.create(user=request.user, action_flag=ADDITION, change_message=plan["id"])
         if not is_done:
@@ -159,9 +160,9 @@ class SpreadsheetAdmin(JobsiteAdmin):
             ),
         ):
             if count:
-                self.message_user(request, text % {"count": count}, messages.SUCCESS)
+                self.admin.message_user(request, text % {"count": count}, messages.SUCCESS)
         if any(SUBMITTED in result.notes for result in results):
-            self.message_user(request, SUBMITTED, messages.INFO)
+            self.admin.message_user(request, SUBMITTED, messages.INFO)
         return redirect("admin:vacancies_vacancy_changelist")
 
     def _results_page(
@@ -202,15 +203,14 @@ class SpreadsheetAdmin(JobsiteAdmin):
         )
 
     def _import_page(self, request: HttpRequest, *, status: int = 200, **context: Any) -> HttpResponse:
-        context = {
-            **self.admin_site.each_context(request),
-            "title": _("Import vacancies"),
-            "file_input": UnfoldAdminFileFieldWidget().render("file", None, FILE_INPUT),
-            "opts": self.opts,
-            "rows_max": ROWS_MAX,
-            "changes_max": CHANGES_MAX,
+        context = self.context(
+            request,
+            _("Import vacancies"),
+            file_input=UnfoldAdminFileFieldWidget().render("file", None, FILE_INPUT),
+            rows_max=ROWS_MAX,
+            changes_max=CHANGES_MAX,
             **context,
-        }
+        )
         return TemplateResponse(request, "admin/vacancies/vacancy/import.html", context, status=status)
 
 

@@ -3,13 +3,14 @@ as on its page."""
 
 import json
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
 from django.contrib.admin.utils import flatten_fieldsets
 from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
-from django.contrib.messages.storage import default_storage
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.forms import BooleanField, FileField, MultiWidget
 from django.http import HttpRequest, QueryDict
@@ -17,8 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
-from jobsite.db.transactions import dry_run
-from vacancies.admin.base import closing_date_of
+from vacancies.admin.edit.forms import read_content
 from vacancies.admin.spreadsheets.columns import (
     BATCH,
     Sheet,
@@ -28,11 +28,11 @@ from vacancies.admin.spreadsheets.columns import (
     recruiters_with_a_namesake,
 )
 from vacancies.admin.spreadsheets.values import CellError, Values
-from vacancies.approval import SUBMITTED
+from vacancies.dates import closing_date_of
 from vacancies.history.diff import Difference, differences, field_labels, marked
-from vacancies.history.versions import content
 from vacancies.models import State, Vacancy
-from vacancies.operations import set_values
+from vacancies.operations.approval_requests import SUBMITTED
+from vacancies.operations.save import Plan, plan_save, save_content, set_values
 
 RECEIVED = 80  # characters of a text in an error
 
@@ -126,14 +126,9 @@ class Import:
         self.headings = headings()
         self.labels = field_labels()
 
-    def dry_run(self, rows: Iterable[PlannedRow]) -> list[RowResult]:
-        """Import each row and roll it back. One transaction per row, so that nobody waits long for locks."""
-        results = []
-        for row in rows:
-            with dry_run(True):
-                results.append(self._import(row))
-        self._drop_messages()
-        return results
+    def preview(self, rows: Iterable[PlannedRow]) -> list[RowResult]:
+        """Return what importing each row would change. Writes nothing."""
+        return [result for result, _form in map(self._read, rows)]
 
     def run(self, rows: list[PlannedRow], shown: dict[str, str]) -> tuple[bool, list[RowResult]]:
         """Import all rows, or none if one has an error or differs from the digest that was `shown` for it.
@@ -142,58 +137,63 @@ class Import:
             # In one order, so that two requests that lock rows wait for each other.
             known = Vacancy.objects.filter(pk__in=[row.pk for row in rows if row.pk]).order_by("pk")
             list(known.select_for_update().values_list("pk"))
-            results = [self._import(row) for row in rows]
-            for row, result in zip(rows, results, strict=True):
+            read = [self._read(row) for row in rows]
+            for row, (result, _form) in zip(rows, read, strict=True):
                 result.is_meanwhile_changed = result.digest(row.texts) != shown.get(str(row.number))
-            is_done = not any(result.errors or result.is_meanwhile_changed for result in results)
-            transaction.set_rollback(not is_done)
-        self._drop_messages()
-        return is_done, results
+            results = [result for result, _form in read]
+            if any(result.errors or result.is_meanwhile_changed for result in results):
+                return False, results
+            for result, form in read:
+                self._save(result, form)
+        return True, results
 
-    def _drop_messages(self) -> None:
-        """The page shows the results. Saving a vacancy adds a message for each of its content warnings."""
-        self.request._messages = default_storage(self.request)  # type: ignore[attr-defined]
-
-    def _import(self, row: PlannedRow) -> RowResult:
+    def _read(self, row: PlannedRow) -> tuple[RowResult, Any]:
+        """Return what importing the row would change, or its errors, and the form with its values."""
         result = RowResult(row.number, row.pk, is_new=row.pk is None, title=row.texts.get("title", ""))
-        vacancy = self.page.get_object(self.request, str(row.pk)) if row.pk else None
+        page, request = self.page, self.request
+        vacancy = page.get_queryset(request).filter(pk=row.pk).first() if row.pk else None
         if vacancy:
             result.title = vacancy.title
         self._check_access(row, vacancy, result)
         if result.errors:
-            return result
-        before = content(vacancy) if vacancy else {}
-        closing = [closing_date_of(vacancy)] if vacancy and vacancy.publish_until else []
+            return result, None
         # All fields: the page of a vacancy has buttons for its status, a row has a column.
-        fields = flatten_fieldsets(self.page.fieldsets)
-        form_class = self.page.get_form(self.request, vacancy, change=vacancy is not None, fields=fields)
-        form = form_class(QueryDict(mutable=True), instance=vacancy)
+        fields = flatten_fieldsets(page.fieldsets)
+        form_class = page.get_form(request, vacancy, change=vacancy is not None, fields=fields)
+        form = form_class(QueryDict(mutable=True), instance=copy(vacancy))
         posted = self._posted_values(row, form, result)
         if result.errors:
-            return result
+            return result, None
         _fill(form, posted)
         if not self._is_valid(row, form, result):
-            return result
-        saved = self.page.save_form(self.request, form, change=vacancy is not None)
-        self.page.save_model(self.request, saved, form, change=vacancy is not None)
-        self.page.save_related(self.request, form, [], change=vacancy is not None)
-        message = self.page.construct_change_message(self.request, form, [], add=vacancy is None)
-        log = self.page.log_change if vacancy else self.page.log_addition
-        log(self.request, saved, message)
-        result.pk, result.title = saved.pk, saved.title
-        after = content(saved)
-        if hasattr(saved, "requested"):  # shown with what waits for approval
+            return result, None
+        try:
+            plan = plan_save(vacancy or Vacancy(), read_content(form), at=timezone.now())
+        except ValidationError as error:
+            form.add_reasons(error.message_dict)
+            self._is_valid(row, form, result)
+            return result, None
+        result.title = form.instance.title
+        if plan.requested:  # shown with the other changes
             result.notes.append(str(SUBMITTED))
-            after |= saved.requested.changes
-            set_values(saved, {"publish_until": after["publish_until"]})
+        closing = [closing_date_of(vacancy)] if vacancy and vacancy.publish_until else []
         result.differences = [
-            self._closing_date(saved, closing) if each.name == "publish_until" else each
-            for each in differences(before, after, self.labels)
+            self._closing_date(plan, closing) if each.name == "publish_until" else each
+            for each in differences(plan.before, plan.after, self.labels)
         ]
-        return result
+        return result, form
 
-    def _closing_date(self, vacancy: Vacancy, before: list[str]) -> Difference:
+    def _save(self, result: RowResult, form: Any) -> None:
+        saved = save_content(form.instance, read_content(form), author=self.request.user, at=timezone.now())
+        message = self.page.construct_change_message(self.request, form, [], add=result.is_new)
+        log = self.page.log_addition if result.is_new else self.page.log_change
+        log(self.request, saved.vacancy, message)
+        result.pk = saved.vacancy.pk
+
+    def _closing_date(self, plan: Plan, before: list[str]) -> Difference:
         """Return the change of the closing date as the file has it: the last day, not the time after it."""
+        vacancy = Vacancy()
+        set_values(vacancy, {"publish_until": plan.after["publish_until"]})
         after = [closing_date_of(vacancy)] if vacancy.publish_until else []
         return Difference("publish_until", self.headings["last_day"], marked(before, after))
 

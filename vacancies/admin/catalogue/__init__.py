@@ -1,0 +1,1 @@
+"""Brands, recruiters, filters and forms."""

@@ -1,0 +1,126 @@
+"""Concurrent saves of a vacancy: the second one is merged with the first one, or asks which text to keep."""
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
+from vacancies.admin.edit.form_input import FILES, Input, chosen_files, parse_post_data, post_data
+from vacancies.admin.edit.forms import make_forms
+from vacancies.admin.edit.merge import MINE, THEIRS, Merge, MergeInput, merge_fields
+from vacancies.admin.edit.merge_rows import RowMerge
+from vacancies.history.diff import marked
+from vacancies.models import Change, Vacancy, Version
+
+DECISION = "_choice-"  # and the key of an overlap
+SEEN = "_seen"  # the version that the page with the choices shows
+KEEP_EDITING = "_keep_editing"
+
+
+def version_of(vacancy: Vacancy) -> str:
+    return vacancy.updated_at.isoformat()
+
+
+def authors_since(vacancy: Vacancy, seen: str) -> list[str]:
+    """Return who changed the vacancy since the version `seen`. Only versions of its brand: a forged, older
+    version would name people of other brands."""
+    versions = Version.objects.filter(vacancy=vacancy.pk, brand=vacancy.brand_id).exclude(change=Change.FOUND)
+    with suppress(ValueError, OverflowError):
+        versions = versions.filter(created_at__gt=datetime.fromisoformat(seen).astimezone(UTC))
+    authors = [row.author for row in versions.select_related("author").order_by("pk")]
+    return list(dict.fromkeys(person(author) if author else _("someone else") for author in authors))
+
+
+def names(people: list[str]) -> str:
+    return ", ".join(people) or _("someone else")
+
+
+def merged_note(vacancy: Vacancy, seen: str, merge: Merge) -> str:
+    """Return the sentence that names what was merged, "" if that is nothing."""
+    if not merge.from_theirs:
+        return ""
+    return _("Merged with the changes of %(people)s: %(fields)s.") % {
+        "people": names(authors_since(vacancy, seen)), "fields": ", ".join(merge.from_theirs),
+    }  # fmt: skip
+
+
+def merge_input(
+    admin: Any, request: HttpRequest, vacancy: Vacancy, mine: Input, *,
+    uploads: Mapping[str, str] | None = None, decisions: Mapping[str, str] | None = None,
+) -> Merge:  # fmt: skip
+    """Merge `mine` with the stored vacancy, as input of a form that starts from the latter. `mine` can be
+    unfinished, so this works on inputs and not on contents."""
+    forms = make_forms(admin, request, vacancy)
+    theirs = forms.initial_post_data()
+    base = parse_post_data(next(iter(mine.get("base", ())), ""))
+    sides = MergeInput(base, mine, theirs, uploads or {}, decisions or {})
+    result = merge_fields(sides, forms.form)
+    for formset in forms.formsets:
+        RowMerge(sides, result, formset).run()
+    result.data |= {"version": [version_of(vacancy)], "base": [json.dumps(theirs)]}
+    return result
+
+
+def merge_posted(admin: Any, request: HttpRequest, vacancy: Vacancy) -> Merge | None:
+    """Return the posted form merged with the stored vacancy, None if that did not change meanwhile."""
+    version = version_of(vacancy)
+    if request.POST.get("version", "") == version and KEEP_EDITING not in request.POST:
+        return None
+    decisions = {
+        name.removeprefix(DECISION): value
+        for name, value in request.POST.items()
+        if name.startswith(DECISION) and value in (MINE, THEIRS)
+    }
+    if request.POST.get(SEEN) != version:  # they were about another text
+        decisions = {}
+    uploads = chosen_files(request.FILES)
+    return merge_input(admin, request, vacancy, post_data(request.POST), uploads=uploads, decisions=decisions)
+
+
+def merged_data(request: HttpRequest, merge: Merge | None) -> tuple[Input, Any]:
+    """Return the data and the files for the form: the posted ones, or those that are left after a merge."""
+    if merge is None:
+        return dict(request.POST.lists()), request.FILES
+    return merge.data, {new: request.FILES[name] for name, new in merge.uploads.items()}
+
+
+def conflict_page(
+    admin: Any, request: HttpRequest, vacancy: Vacancy, merge: Merge, mine: Input, *, button: str
+) -> HttpResponse:
+    """Ask which text to keep, for each field that both changed."""
+    people = authors_since(vacancy, next(iter(mine.get("version", ())), ""))
+    chosen = [each.partition("=") for each in mine.get(FILES, ())]
+    context = {
+        **admin.admin_site.each_context(request),
+        "title": _("Choose between two changes: %(vacancy)s") % {"vacancy": vacancy},
+        "opts": admin.opts,
+        "original": vacancy,
+        "people": names(people),
+        "updated_at": format_datetime(vacancy.updated_at),
+        "from_theirs": merge.from_theirs,
+        "overlaps": [
+            {"overlap": each, "mine": _compared(each.base, each.mine),
+             "theirs": _compared(each.base, each.theirs)}
+            for each in merge.overlaps
+        ],
+        "inputs": [(name, value) for name, values in mine.items() for value in values if name != FILES],
+        "files": [(name, file) for name, _equals, file in chosen],
+        "seen": version_of(vacancy),
+        "button": button,
+        "was_shown": SEEN in request.POST,
+        "page": next(iter(mine.get("page", ())), ""),
+    }  # fmt: skip
+    status = 409 if request.method == "POST" else 200
+    return TemplateResponse(request, "admin/vacancies/vacancy/conflict.html", context, status=status).render()
+
+
+def _compared(base: list[str] | None, text: list[str]) -> SafeString:
+    return marked(text if base is None else base, text)

@@ -1,0 +1,101 @@
+"""The form of a vacancy with its inlines: how it starts, and the content that it produces."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.contrib.admin.utils import flatten_fieldsets
+from django.forms import all_valid
+from django.forms.utils import ErrorDict
+from django.http import HttpRequest
+
+from jobsite.text.html import sanitise
+from vacancies.admin.edit.form_input import Input, initial_post_data, to_querydict
+from vacancies.choices import Keyword
+from vacancies.fields import html_fields
+from vacancies.history.versions import Content, columns_of, file_of
+from vacancies.models import Vacancy, VacancyRecruiter
+
+
+@dataclass
+class Start:
+    """What the form starts with beside the stored vacancy: initial values, rows by model, and a stored file
+    for a new vacancy. `not_filled_in` has the names of what could not be filled in."""
+
+    initial: dict[str, Any] = field(default_factory=dict)
+    rows: dict[Any, list[dict[str, Any]]] = field(default_factory=dict)
+    image: str = ""
+    not_filled_in: list[str] = field(default_factory=list)
+
+
+@dataclass
+class EditForms:
+    """The form of a vacancy and the formsets of its `inlines`."""
+
+    form: Any
+    formsets: list[Any]
+    inlines: list[Any]
+
+    def is_valid(self) -> bool:
+        is_valid = self.form.is_valid()
+        return all_valid(self.formsets) and is_valid
+
+    def content(self) -> Content:
+        """Return the content of the vacancy as the valid forms have it. An upload is a file, not stored."""
+        return read_content(self.form, self.formsets)
+
+    def initial_post_data(self) -> Input:
+        """Return what a browser posts if nothing is changed. The forms are unbound."""
+        return initial_post_data(self.form, self.formsets)
+
+    def without_errors(self) -> None:
+        """Keep bound forms, whose user is not done, from being validated."""
+        self.form._errors = ErrorDict()
+        for formset in self.formsets:
+            for row in formset.forms:
+                row._errors = ErrorDict()
+            formset._errors = [row._errors for row in formset.forms]
+            formset._non_form_errors = formset.error_class()
+
+
+def make_forms(
+    admin: Any, request: HttpRequest, vacancy: Vacancy | None, *, start: Start | None = None,
+    data: Mapping[str, Any] | None = None, files: Mapping[str, Any] | None = None,
+) -> EditForms:  # fmt: skip
+    """Return the forms of `vacancy`, None for a new one, bound to `data` if that is given."""
+    start = start or Start()
+    fields = flatten_fieldsets(admin.get_fieldsets(request, vacancy))
+    form_class = admin.get_form(request, vacancy, change=vacancy is not None, fields=fields)
+    posted = None if data is None else to_querydict(data)
+    # Without an instance, fields of a new vacancy start with the values of the form class.
+    instance = vacancy or (Vacancy(image=start.image) if start.image else None)
+    form = form_class(posted, files, instance=instance, initial=start.initial)
+    formsets, inlines = [], []
+    for made, inline in admin.get_formsets_with_inlines(request, vacancy):
+        kwargs = admin.get_formset_kwargs(request, form.instance, inline, made.get_default_prefix())
+        rows = start.rows.get(inline.model)
+        formset = made(**kwargs | {"data": posted, "files": files, "initial": rows})
+        formset.extra += len(rows or ())
+        formsets.append(formset)
+        inlines.append(inline)
+    return EditForms(form, formsets, inlines)
+
+
+def read_content(form: Any, formsets: Any = ()) -> Content:
+    """Return the content of the vacancy that the valid `form` and `formsets` have. Without formsets, it has
+    no rows of them."""
+    values = columns_of(form.instance)
+    values |= {name: sanitise(values[name]) for name in html_fields(Vacancy)}
+    for keyword in set(Keyword.values) & set(form.fields):
+        labels = dict(form.fields[keyword].choices)
+        values[keyword] = [[pk, str(labels.get(pk, pk))] for pk in form.cleaned_data[keyword]]
+    for formset in formsets:
+        rows = [row.instance for row in formset.kept_forms]
+        rows.sort(key=lambda row: (row.position, row.pk is None, row.pk))
+        if formset.model is VacancyRecruiter:
+            values["recruiters"] = [[row.recruiter_id, str(row.recruiter)] for row in rows]
+        else:
+            values["attachments"] = [
+                {"name": row.name, "file": file_of(row.file), "url": row.url} for row in rows
+            ]
+    return values

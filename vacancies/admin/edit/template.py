@@ -1,0 +1,227 @@
+"""Vacancy templates: their list, saving a vacancy as one, and new vacancies from one (decisions.md #190)."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import IntegrityError, transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, reverse
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from jobsite.admin.base import JobsiteAdmin, as_id
+from jobsite.admin.pages import AdminPages
+from jobsite.text.formats import format_datetime
+from vacancies.access import brands_of
+from vacancies.admin.edit.forms import Start
+from vacancies.admin.edit.prefill import files_of, initial_values, link_rows, recruiter_rows
+from vacancies.history.diff import described
+from vacancies.history.versions import PUBLICATION, Content, content
+from vacancies.models import Attachment, VacancyRecruiter, VacancyTemplate
+from vacancies.operations.save import store_uploads
+from vacancies.querysets import EVERY_BRAND, own_brand
+
+LIST = "admin:vacancies_vacancytemplate_changelist"
+OFFERED = 20  # templates on the page of a new vacancy
+ADD = "vacancies.add_vacancytemplate"
+CHANGE = "vacancies.change_vacancytemplate"
+
+
+def brand_choices(field: Any, user: Any) -> None:
+    """Let `field` offer the brands of `user`. All brands are for users who work for every brand."""
+    field.queryset = brands_of(user)
+    if not user.has_perm(EVERY_BRAND):
+        field.required, field.empty_label = True, None
+    else:
+        field.empty_label = _("All brands")
+
+
+class TemplateForm(forms.ModelForm):
+    class Meta:
+        model = VacancyTemplate
+        fields = ("name", "brand")
+        widgets = {"name": UnfoldAdminTextInputWidget, "brand": UnfoldAdminSelectWidget}
+
+    def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        brand_choices(self.fields["brand"], user)
+
+
+def without_publication(values: Content) -> Content:
+    """Return `values`, the content of a vacancy, for a template."""
+    return {name: value for name, value in values.items() if name not in PUBLICATION}
+
+
+@admin.register(VacancyTemplate)
+class VacancyTemplateAdmin(JobsiteAdmin):
+    """The templates. Vacancies are saved as templates on their own page."""
+
+    list_display = ("name", "of_brand", "changed", "use")
+    search_fields = ("name",)
+    fields = ("name", "brand", "edit_content", "shown_content")
+    readonly_fields = ("edit_content", "shown_content")
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        rows: Any = super().get_queryset(request)
+        return rows.usable_by(request.user).select_related("brand", "updated_by")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return super().has_change_permission(request, obj) and (obj is None or is_own(request.user, obj))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return super().has_delete_permission(request, obj) and (obj is None or is_own(request.user, obj))
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        field: Any = super().formfield_for_foreignkey(db_field, request, **kwargs)
+        if db_field.name == "brand":
+            brand_choices(field, request.user)
+        return field
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        obj.updated_by, obj.updated_at = request.user, timezone.now()
+        super().save_model(request, obj, form, change)
+
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
+        """Check access: Django's view does not use `get_queryset`."""
+        get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
+        return super().history_view(request, object_id, extra_context)
+
+    @display(description=gettext_lazy("Brand"))
+    def of_brand(self, template: VacancyTemplate) -> str:
+        return template.brand.name if template.brand else _("All brands")
+
+    @display(description=gettext_lazy("Last change"), ordering="updated_at")
+    def changed(self, template: VacancyTemplate) -> str:
+        return format_datetime(template.updated_at)
+
+    @display(description=gettext_lazy("New vacancy"))
+    def use(self, template: VacancyTemplate) -> str:
+        return _link(template, "", _("New vacancy from “%(name)s”") % {"name": template.name})
+
+    @display(description=gettext_lazy("Texts and options"))
+    def edit_content(self, template: VacancyTemplate) -> str:
+        return _link(template, "&edit=1", _("Edit the content"))
+
+    @display(description=gettext_lazy("Content"))
+    def shown_content(self, template: VacancyTemplate) -> str:
+        texts = ((each.label, each.marked) for each in described(template.content))
+        rows = format_html_join("", "<div><dt>{}</dt><dd>{}</dd></div>", texts)
+        return format_html('<dl class="diff">{}</dl>', rows)
+
+
+def _link(template: VacancyTemplate, more: str, text: str) -> str:
+    url = f"{reverse('admin:vacancies_vacancy_add')}?template={template.pk}{more}"
+    return format_html('<a class="text-link" href="{}">{}</a>', url, text)
+
+
+def is_own(user: Any, template: VacancyTemplate) -> bool:
+    """Return whether `user` may change `template`: one for all brands only who works for every brand."""
+    return VacancyTemplate.objects.filter(own_brand(user), pk=template.pk).exists()
+
+
+class TemplatePages(AdminPages):
+    """The page that saves a vacancy as a template."""
+
+    def urls(self) -> list[URLPattern]:
+        return [self.url("<path:object_id>/template/", self.template_view, "template")]
+
+    def template_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        vacancy = get_object_or_404(self.admin.get_queryset(request), pk=as_id(object_id))
+        if not (self.admin.has_view_permission(request, vacancy) and request.user.has_perm(ADD)):
+            raise PermissionDenied
+        form = TemplateForm(
+            request.POST if request.method == "POST" else None,
+            user=request.user,
+            initial={"name": vacancy.title[:200], "brand": vacancy.brand_id},
+        )
+        if request.method == "POST" and form.is_valid():
+            form.instance.content = without_publication(content(vacancy))
+            form.instance.updated_by = request.user
+            try:
+                with transaction.atomic():
+                    template = form.save()
+            except IntegrityError:  # a concurrent request took the name
+                form.add_error("name", _("There is a template with this name."))
+            else:
+                self.admin.message_user(request, saved_text(template), messages.SUCCESS)
+                return redirect(LIST)
+        title = _("Save as template: %(vacancy)s") % {"vacancy": vacancy}
+        context = self.context(
+            request, title, original=vacancy, form=form, media=self.admin.media + form.media
+        )
+        return TemplateResponse(request, "admin/vacancies/vacancy/save_as_template.html", context)
+
+
+def saved_text(template: VacancyTemplate) -> str:
+    return _("The template “%(name)s” was saved.") % {"name": template.name}
+
+
+# --- new vacancies that start from a template, and the form that edits one ---
+
+
+def template_of(request: HttpRequest) -> VacancyTemplate | None:
+    """Return the template in the URL. Raises Http404 if the user cannot use it."""
+    if "template" not in request.GET:
+        return None
+    rows = VacancyTemplate.objects.usable_by(request.user)
+    template = rows.filter(pk__in=[as_id(request.GET["template"])]).first()
+    if template is None:
+        raise Http404
+    if "edit" in request.GET and not (request.user.has_perm(CHANGE) and is_own(request.user, template)):
+        raise PermissionDenied
+    return template
+
+
+def start_of(template: VacancyTemplate, user: Any) -> Start:
+    """Return what the form of a new vacancy starts with."""
+    initial, missing = initial_values(template.content, user)
+    people, gone = recruiter_rows(template.content)
+    rows = {VacancyRecruiter: people, Attachment: link_rows(template.content)}
+    return Start(initial, rows, template.content.get("image") or "", missing + gone)
+
+
+def chosen_files(request: HttpRequest, template: VacancyTemplate) -> list[dict[str, str]]:
+    """Return the attached files of the template that the user chose. A new vacancy shares the stored files,
+    as copies of a vacancy do."""
+    ticked = request.POST.getlist("template_files")
+    return [
+        {"name": each["name"], "file": each["file"], "url": ""}
+        for each in files_of(template.content)
+        if each["file"] in ticked
+    ]
+
+
+def save_template(template: VacancyTemplate, values: Content, user: Any) -> None:
+    """Save the content of a form as that of the template."""
+    template.content = store_uploads(without_publication(values))
+    template.updated_by, template.updated_at = user, timezone.now()
+    template.save()
+
+
+def template_context(request: HttpRequest, template: VacancyTemplate | None) -> dict[str, Any]:
+    """Return what the page of a new vacancy shows about templates."""
+    ticked = request.POST.getlist("template_files")
+    context: dict[str, Any] = {
+        "vacancy_template": template,
+        "is_template_edited": template is not None and "edit" in request.GET,
+        "template_files": [
+            {**each, "is_ticked": request.method == "GET" or each["file"] in ticked}
+            for each in (files_of(template.content) if template else [])
+        ],
+    }
+    if template is None and request.method == "GET" and "_popup" not in request.GET:
+        context["templates"] = VacancyTemplate.objects.usable_by(request.user)[:OFFERED]
+    if context["is_template_edited"]:
+        context["title"] = _("Edit template: %(name)s") % {"name": template}
+    return context

@@ -1,0 +1,231 @@
+"""The list of vacancies: its order, its pages and its rows."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.views.main import ORDER_VAR
+from django.core.paginator import InvalidPage, Page, Paginator
+from django.db.models import F
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
+from unfold.templatetags import unfold_list
+from unfold.views import ChangeList
+
+from jobsite.admin.base import as_id
+from vacancies.admin.list.filters import BrandFilter, StateFilter
+from vacancies.models import State, Status, Vacancy, VacancyCount
+from vacancies.querysets import CodePointOrder, VacancyQuerySet, own_brand
+from vacancies.readmodel.totals import is_maintained
+from vacancies.readmodel.vacancy_counts import by_block
+
+ORDER = re.compile(rf"(?<=[?&]{ORDER_VAR}=)[-.0-9]+")
+VIEW_VAR, EDIT_VAR = "view", "edit"  # parameters of the list that do not filter
+SORTED = 50_000  # more rows are not sorted: there is no index for each column
+# What cells show. The others, such as the texts, stay in the database.
+SHOWN = (
+    "title", "status", "audience", "is_hot", "publish_from", "publish_until", "location", "updated_at",
+    "brand__name", "head_recruiter__name",
+)  # fmt: skip
+
+
+class IdPaginator(Paginator):
+    """Returns the ids of a page.
+
+    `total` is the number of rows, if it is known. `blocks` are the sums of `by_block` for these rows in the
+    order of ids: a page is read from its block on. Without them, pages of the second half are read from the
+    end: the database walks over at most half of the rows.
+    """
+
+    def __init__(self, *args: Any, total: int | None = None, blocks: Any = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.total, self.blocks = total, blocks
+
+    @cached_property
+    def count(self) -> int:
+        rows: Any = self.object_list
+        return rows.order_by().values("pk").count() if self.total is None else self.total
+
+    def page(self, number: Any) -> Any:
+        number = self.validate_number(number)
+        start = (number - 1) * self.per_page
+        return Page(self._ids(start, min(start + self.per_page, self.count)), number, self)
+
+    def _ids(self, start: int, end: int) -> list[int]:
+        rows: Any = self.object_list
+        passed = 0
+        for block, total in self.blocks:
+            if start < passed + total:
+                from_block = rows.filter(pk__lt=(block + 1) * VacancyCount.BLOCK)
+                return list(from_block.values_list("pk", flat=True)[start - passed : end - passed])
+            passed += total
+        if start <= self.count // 2:
+            return list(rows.values_list("pk", flat=True)[start:end])
+        return list(rows.reverse().values_list("pk", flat=True)[self.count - end : self.count - start])[::-1]
+
+
+@dataclass
+class Cell:
+    name: str
+    short_label: str  # shown on phones
+    content: Any
+
+
+class VacancyChangeList(ChangeList):
+    """Finds the ids of the page first, then reads what the columns of these rows show."""
+
+    result_list: Any
+    queryset: Any
+    params: dict[str, Any]
+    row_forms: Mapping[int, Any] = MappingProxyType({})  # by id, while rows are edited
+
+    def get_filters_params(self, params: Any = None) -> dict[str, Any]:
+        found = super().get_filters_params(params)
+        return {name: value for name, value in found.items() if name not in (VIEW_VAR, EDIT_VAR)}
+
+    # --- order ---
+
+    def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> VacancyQuerySet:
+        if order := self.params.get(ORDER_VAR):
+            self.params[ORDER_VAR] = order_as_numbers(order, self.list_display)
+        rows: Any = super().get_queryset(request, exclude_parameters)
+        self.clear_all_filters_qs = f"?{VIEW_VAR}=all"  # with a saved view alone, its filters would come back
+        return rows
+
+    def get_ordering_field(self, field_name: Any) -> Any:
+        """Order titles without regard to case and accents, in the order of the index."""
+        return (
+            CodePointOrder(F("title_folded"))
+            if field_name == "title"
+            else super().get_ordering_field(field_name)
+        )
+
+    # --- rows ---
+
+    def _counted(self, request: HttpRequest) -> tuple[int | None, list[tuple[int, int]]]:
+        """Return the number of rows and the sums of `by_block`, if status and brand are the only filters.
+
+        A state that depends on the time has no sums: the few that differ are subtracted from the others."""
+        sent = {name: values[-1] for name, values in self.get_filters_params().items() if any(values)}
+        state, brand = (
+            sent.pop(StateFilter.parameter_name, ""),
+            as_id(sent.pop(BrandFilter.parameter_name, "")),
+        )
+        if sent or self.query or state in (State.SCHEDULED, State.EXPIRED) or not is_maintained():
+            return None, []
+        counts = VacancyCount.objects.filter(own_brand(request.user))
+        if brand is not None:
+            counts = counts.filter(brand=brand)
+        if state in Status.values:
+            counts = counts.filter(status=state)
+        elif state != StateFilter.ALL:
+            counts = counts.exclude(status=Status.ARCHIVED)
+        blocks = by_block(counts)
+        total = sum(number for _block, number in blocks)
+        if state != State.PUBLISHED:
+            return total, blocks
+        rows: Any = self.root_queryset.filter(**({} if brand is None else {"brand": brand}))
+        now = timezone.now()
+        others = (
+            rows.in_state(other, at=now).order_by().values("pk") for other in (State.SCHEDULED, State.EXPIRED)
+        )
+        return max(0, total - sum(each.count() for each in others)), []
+
+    def get_results(self, request: Any) -> None:
+        total, blocks = self._counted(request)
+        if self.params.get(ORDER_VAR):
+            blocks = []
+            if total is None:
+                total = self.queryset.order_by().values("pk").count()
+            if total > SORTED:
+                self.queryset = self.queryset.order_by("-pk")
+                del self.params[ORDER_VAR]
+                text = _("Too many vacancies to sort. Filter the list to at most %(count)d first.")
+                messages.warning(request, text % {"count": SORTED})
+        self.paginator = IdPaginator(self.queryset, self.list_per_page, total=total, blocks=blocks)
+        self.result_count, self.full_result_count = self.paginator.count, None
+        self.can_show_all = self.result_count <= self.list_max_show_all
+        self.multi_page = self.result_count > self.list_per_page
+        self.show_full_result_count, self.show_admin_actions = False, True
+        if (self.show_all and self.can_show_all) or not self.multi_page:
+            pks = list(self.queryset.values_list("pk", flat=True))
+        else:
+            try:
+                pks = self.paginator.page(self.page_num).object_list
+            except InvalidPage:
+                raise IncorrectLookupParameters from None
+        rows = self.model_admin.rows_of_page(Vacancy.objects.filter(pk__in=pks))
+        found = {row.pk: row for row in rows}
+        self.result_list = [found[pk] for pk in pks if pk in found]
+
+    @cached_property
+    def headers(self) -> list[dict[str, Any]]:
+        """The headings of unfold, whose links have the names of columns."""
+        headers = list(unfold_list.result_headers(self))
+        for header in headers:
+            for name in ("url_primary", "url_remove", "url_toggle"):
+                if name in header:
+                    header[name] = ORDER.sub(
+                        lambda found: order_as_names(found[0], self.list_display), header[name]
+                    )
+        return headers
+
+    @property
+    def num_sorted_fields(self) -> int:
+        return sum(1 for header in self.headers if header["sortable"] and header["sorted"])
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows for the template. Unfold takes a template and 700 bytes of classes per cell."""
+        page = self.model_admin
+        base = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
+        suffix = f"?{self.preserved_filters}" if self.preserved_filters else ""
+        names = [name for name in self.list_display if name not in ("action_checkbox", "title")]
+        labels = {name: f"{page.column_label(name)}:" for name in names}
+        labels["last_day"] = pgettext("before a closing date", "until")
+        for row in self.result_list:
+            cells = []
+            for name in names:
+                content = str(row.brand or "-") if name == "brand" else getattr(page, name)(row)
+                cells.append(Cell(name, labels[name], content))
+            yield {
+                "vacancy": row,
+                "url": f"{base}{row.pk}/change/{suffix}",
+                "cells": cells,
+                "form": self.row_forms.get(row.pk),
+            }
+
+
+def order_as_numbers(order: str, columns: Any) -> str:
+    """Return an order such as "-last_day.2" with the numbers of the columns: "-7.2", without unknown names.
+
+    Saved views use names, because numbers change with the columns."""
+    names = list(columns)
+    found = []
+    for part in order.split("."):
+        sign, name = ("-", part[1:]) if part.startswith("-") else ("", part)
+        if name in names:
+            found.append(f"{sign}{names.index(name)}")
+        elif name.isdecimal():
+            found.append(part)
+    return ".".join(found)
+
+
+def order_as_names(order: str, columns: Any) -> str:
+    """The inverse of `order_as_numbers`."""
+    names = list(columns)
+    found = []
+    for part in order.split("."):
+        sign, name = ("-", part[1:]) if part.startswith("-") else ("", part)
+        if name.isdecimal() and len(name) < 4 and int(name) < len(names):
+            name = names[int(name)]
+        if name in names:
+            found.append(f"{sign}{name}")
+    return ".".join(found)

@@ -1,0 +1,113 @@
+"""The filters of the vacancy changelist, beside plain columns."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from unfold.contrib.filters.admin import DropdownFilter
+
+from jobsite.admin.base import as_id
+from vacancies.access import brands_of
+from vacancies.models import Audience, State, Status, waiting_for_approval
+from vacancies.quality import CONTENT_WARNINGS, closing_soon, filter_by_warning
+from vacancies.querysets import VacancyQuerySet
+
+
+class StateFilter(DropdownFilter):
+    """By the current state. Archived vacancies are shown only on request."""
+
+    title = _("status")
+    parameter_name = "state"
+    all_option: Any = ["", _("All except archived")]
+    ALL = "all"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return [*State.choices, (self.ALL, _("All, including archived"))]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+        if self.value() in State.values:
+            return queryset.in_state(self.value(), at=timezone.now())
+        return queryset if self.value() == self.ALL else queryset.exclude(status=Status.ARCHIVED)
+
+
+APPROVAL = "approval"
+ENDING = "ending"
+REASONS = [
+    (APPROVAL, _("Waiting for approval")),
+    (ENDING, _("Closing within a week")),
+    *((warning.code, warning.label) for warning in CONTENT_WARNINGS),
+]
+
+
+class AttentionFilter(DropdownFilter):
+    """By reason to need attention, as on the dashboard."""
+
+    title = _("needs attention")
+    parameter_name = "attention"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return REASONS
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+        return attention(queryset, self.value())
+
+
+def attention(vacancies: VacancyQuerySet, code: str | None) -> VacancyQuerySet:
+    """Return the `vacancies` that need attention for the reason `code`; all of them for an unknown code."""
+    now = timezone.now()
+    if code == APPROVAL:
+        return waiting_for_approval(vacancies)
+    if code == ENDING:
+        return closing_soon(vacancies, at=now)
+    known = code in {warning.code for warning in CONTENT_WARNINGS}
+    return filter_by_warning(vacancies, str(code), at=now) if known else vacancies
+
+
+class BrandFilter(DropdownFilter):
+    """By one of the brands of the user."""
+
+    title = _("brand")
+    parameter_name = "brand__id__exact"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return [(str(brand.pk), brand.name) for brand in brands_of(request.user)]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+        brand = as_id(self.value())
+        return queryset if brand is None else queryset.filter(brand=brand)
+
+
+class MineFilter(DropdownFilter):
+    """By whether the user is a recruiter of the vacancy, or created it."""
+
+    title = _("my vacancies")
+    parameter_name = "mine"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return [("1", _("Only mine"))]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+        return queryset.assigned_to(request.user) if self.value() == "1" else queryset
+
+
+class AudienceFilter(DropdownFilter):
+    title = _("audience")
+    parameter_name = "audience__exact"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return Audience.choices
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+        return queryset.filter(audience=self.value()) if self.value() in Audience.values else queryset
+
+
+class FeaturedFilter(DropdownFilter):
+    title = _("featured")
+    parameter_name = "is_hot__exact"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return [("1", _("Yes")), ("0", _("No"))]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+        return queryset.filter(is_hot=self.value() == "1") if self.value() in ("0", "1") else queryset

@@ -1,0 +1,1 @@
+"""Publication actions, approval and versions."""

@@ -1,0 +1,132 @@
+"""The publication actions of the list of vacancies: confirmation, result, undo."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Exists, OuterRef, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from jobsite.admin.base import as_id
+from jobsite.admin.selection import way_back
+from vacancies.admin.catalogue.form import forms_for
+from vacancies.admin.publication.actions import ACTIONS, BY_NAME, PublicationAction
+from vacancies.admin.publication.pages import PublicationPages, sections
+from vacancies.admin.publication.selection import MAX_SELECTED, Selection
+from vacancies.models import Change, Vacancy, Version
+from vacancies.operations.undo import undo, versions_of_action
+from vacancies.querysets import VacancyQuerySet, own_brand
+
+LIST = "admin:vacancies_vacancy_changelist"
+UNDO_NEEDS: dict[str, str] = {Change.DELETED: "add", Change.DUPLICATED: "delete"}  # else "change"
+
+
+def changelist_action(action: PublicationAction) -> Any:
+    """Return `action` as an action of the changelist. It shows the confirmation page."""
+
+    @admin.action(description=action.label, permissions=[action.permission])
+    def ask(model_admin: Any, request: HttpRequest, queryset: VacancyQuerySet) -> Any:
+        return BulkPublicationPages(model_admin).ask(request, queryset, action)
+
+    ask.__name__ = f"{action.name}_selected"
+    return ask
+
+
+class BulkPublicationPages(PublicationPages):
+    """The pages of the publication actions for chosen rows of the list."""
+
+    def urls(self) -> list[URLPattern]:
+        bulk = [self.url(f"bulk/{name}/", self.bulk_view, f"bulk_{name}", name=name) for name in BY_NAME]
+        return [*bulk, self.url("undo/<int:number>/", self.undo_view, "undo")]
+
+    def ask(self, request: HttpRequest, queryset: VacancyQuerySet, action: PublicationAction) -> Any:
+        """Return the confirmation page for the chosen vacancies."""
+        selection = Selection.of(queryset, limit=MAX_SELECTED + 1)
+        if len(selection) > MAX_SELECTED:
+            text = _("Nothing was changed. Choose at most %(count)d vacancies at a time.") % {
+                "count": MAX_SELECTED
+            }
+            self.admin.message_user(request, text, messages.WARNING)
+            return None
+        if not selection:  # deleted in the meantime
+            self.admin.message_user(
+                request, _("Nothing was changed. Choose at least one vacancy."), messages.WARNING
+            )
+            return None
+        return self._confirmation(request, action, selection, action.form(), request.get_full_path())
+
+    def bulk_view(self, request: HttpRequest, name: str) -> HttpResponse:
+        """POST: run the action on `vacancies`, which the confirmation page named."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        action = BY_NAME[name]
+        if not self.may(action, request):
+            raise PermissionDenied
+        selection = Selection.sent_by(request, self.admin.get_queryset(request))
+        back = way_back(request, reverse(LIST))
+        form = action.form(request.POST)
+        if not form.is_valid():
+            return self._confirmation(request, action, selection, form, back)
+        vacancies = Vacancy.objects.filter(pk__in=list(selection.seen))
+        result = self.run_action(request, action, vacancies, form, selection)
+        self.report(request, action, result, back)
+        return redirect(back)
+
+    def _confirmation(
+        self, request: HttpRequest, action: PublicationAction, selection: Selection, form: forms.Form,
+        back: str,
+    ) -> HttpResponse:  # fmt: skip
+        vacancies = Vacancy.objects.filter(pk__in=list(selection.seen))
+        listed = sections(action, vacancies)
+        count = ngettext("%(count)d vacancy", "%(count)d vacancies", len(selection))
+        context = {
+            **self.page_context(request, action, form, action.label),
+            "subtitle": count % {"count": len(selection)},
+            "sections": listed,
+            "action_url": reverse(f"admin:vacancies_vacancy_bulk_{action.name}"),
+            "selection": selection,
+            "back": back,
+            "is_refused": not any(section.is_changed for section in listed),
+        }
+        return TemplateResponse(request, "admin/confirm_action.html", context)
+
+    def undo_view(self, request: HttpRequest, number: int) -> HttpResponse:
+        """POST: undo what the user did by one action, of which `number` is the first version."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        back = way_back(request, reverse(LIST))
+        now = timezone.now()
+        action = versions_of_action(as_id(number) or 0, author=request.user, at=now)
+        versions = own_versions(request.user, action)
+        first = versions.order_by("pk").first()
+        if not self.has_right(UNDO_NEEDS.get(first.change, "change") if first else "view", request):
+            raise PermissionDenied
+        result = undo(versions, author=request.user, at=now, forms=forms_for(request.user))
+        if count := len(result.done):
+            text = ngettext("Undone for %(count)d vacancy.", "Undone for %(count)d vacancies.", count)
+            self.admin.message_user(request, text % {"count": count}, messages.SUCCESS)
+        for vacancy, note in result.notes.items():
+            self.admin.message_user(request, f"“{vacancy}”: {note}", messages.WARNING)
+        self.report_refused(request, result)
+        if not (result.done or result.refused):
+            text = _("Nothing to undo. An action can be undone for half an hour, by the user who did it.")
+            self.admin.message_user(request, text, messages.WARNING)
+        return redirect(back)
+
+
+CHANGELIST_ACTIONS = tuple(map(changelist_action, ACTIONS))
+
+
+def own_versions(user: Any, versions: QuerySet[Version]) -> QuerySet[Version]:
+    """Return those of `versions` whose vacancy belonged to a brand of `user` then, and now if it exists."""
+    versions = versions.filter(own_brand(user))
+    own = Vacancy.objects.workable_by(user).filter(pk=OuterRef("pk"))
+    there = Vacancy.objects.filter(pk__in=versions.order_by().values("vacancy"))
+    return versions.exclude(vacancy__in=list(there.exclude(Exists(own)).values_list("pk", flat=True)))

@@ -1,0 +1,45 @@
+"""What a publication changes for the public."""
+
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from vacancies.access import readable_by
+from vacancies.history.diff import described, differences
+from vacancies.history.versions import PUBLICATION, content, replay
+from vacancies.models import Change, Status, Vacancy, Version
+
+
+def public_changes(vacancy: Vacancy, user: Any) -> dict[str, Any]:
+    """Return the difference between `vacancy` and its last public version, or its whole content without one.
+
+    A version from when the vacancy belonged to another brand is not shown to `user`.
+    """
+    versions = Version.objects.filter(vacancy=vacancy.pk).order_by("pk")
+    public = _public_versions(versions, at=timezone.now())
+    last = readable_by(user).filter(pk__in=public[-1:]).first()
+    before = replay(versions.filter(pk__lte=last.pk)) if last else {}
+    was_public = "title" in before
+    found = differences(before, content(vacancy)) if was_public else described(content(vacancy))
+    return {"was_public": was_public, "changes": [each for each in found if each.name not in PUBLICATION]}
+
+
+def _public_versions(versions: Any, *, at: datetime) -> list[int]:
+    """Return the ids of those of `versions` that were public at some time before `at`."""
+    rows = list(versions.values_list("pk", "change", "created_at", "content"))
+    ends = [created_at for _, _, created_at, _ in rows[1:]] + [at]
+    public, now = [], dict.fromkeys(PUBLICATION, "")
+    for (pk, change, begin, values), end in zip(rows, ends, strict=False):  # without rows there is one end
+        now |= {name: values[name] for name in PUBLICATION if name in values}
+        publish_from, publish_until = (
+            datetime.fromisoformat(now[name]) if now[name] else None
+            for name in ("publish_from", "publish_until")
+        )
+        if now["status"] != Status.PUBLISHED or publish_from is None:
+            continue
+        # A version that was found later is older than its record.
+        since = publish_from if change == Change.FOUND else max(begin, publish_from)
+        if since <= end and (publish_until is None or since < publish_until):
+            public.append(pk)
+    return public

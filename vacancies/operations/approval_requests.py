@@ -1,0 +1,124 @@
+"""Requests for approval: who submits, sends back and withdraws them. `approval_decisions` approves them.
+
+Every function locks the vacancy first, so that a vacancy has one waiting request and one decision about it.
+"""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Max, OuterRef, Subquery
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from vacancies.history.versions import PUBLICATION, Content
+from vacancies.models import APPROVE, Approval, Change, Vacancy, Version
+from vacancies.models.approval import FREE_FIELDS
+
+SUBMITTED = gettext_lazy("Submitted for approval. Nothing changes in public before a colleague approves it.")
+TEXT_CHANGES = (Change.CREATED, Change.CHANGED, Change.RESTORED, Change.DUPLICATED)
+
+
+def needed_reason() -> str:
+    return _("The brand publishes with approval only. Submit the vacancy for approval.")
+
+
+def waiting_request(vacancy: Vacancy) -> Approval | None:
+    """Return the request of `vacancy` that waits for a decision, also if its brand needs none any more."""
+    return Approval.objects.waiting().filter(vacancy=vacancy.pk).select_related("submitted_by").first()
+
+
+def request_approval(
+    vacancy: Vacancy, changes: Mapping[str, Any], *, note: str = "", at: datetime, author: Any
+) -> Approval:
+    """Store a request for `changes` of `vacancy`, in the format of Version.content. An earlier request that
+    waits is replaced, and its changes become part of the new one."""
+    with transaction.atomic():
+        Vacancy.objects.select_for_update().only("pk").get(pk=vacancy.pk)
+        merged: Content = dict(changes)
+        if earlier := waiting_request(vacancy):
+            close(earlier, Approval.Outcome.REPLACED, author=author, at=at)
+            merged = earlier.changes | merged
+        return Approval.objects.create(
+            vacancy=vacancy,
+            brand_id=vacancy.brand_id,
+            changes=merged,
+            note=note,
+            submitted_by=author,
+            submitted_at=at,
+        )
+
+
+def approved_unchanged(pks: Collection[int]) -> set[int]:
+    """Return those of the vacancies `pks` that were approved, and whose text has not changed since then."""
+    approvals = Approval.objects.filter(outcome=Approval.Outcome.APPROVED)
+    latest = approvals.filter(vacancy=OuterRef("vacancy")).order_by("-decided_at").values("decided_at")[:1]
+    later = Version.objects.filter(vacancy__in=pks, created_at__gt=Subquery(latest))
+    later = later.exclude(change=Change.DELETED).order_by()  # that has the whole content
+    free = FREE_FIELDS.union(PUBLICATION)
+    changed = {pk for pk, values in later.values_list("vacancy", "content") if not free.issuperset(values)}
+    return set(approvals.filter(vacancy__in=pks).values_list("vacancy", flat=True)) - changed
+
+
+def send_back(*, vacancy: Vacancy, note: str, at: datetime, author: Any) -> Approval:
+    """Send the request of `vacancy` back with a note. Raises ValidationError if `author` may not decide."""
+    if not note.strip():
+        raise ValidationError(_("Write what has to change."))
+    with transaction.atomic():
+        approval = locked_request(vacancy)
+        if reason := why_not_decide(approval, author):
+            raise ValidationError(reason)
+        return close(approval, Approval.Outcome.SENT_BACK, author=author, at=at, note=note)
+
+
+def withdraw(*, vacancy: Vacancy, at: datetime, author: Any) -> Approval:
+    """Withdraw the request of `vacancy`. The vacancy does not change; the request is kept."""
+    with transaction.atomic():
+        return close(locked_request(vacancy), Approval.Outcome.WITHDRAWN, author=author, at=at)
+
+
+def locked_request(vacancy: Vacancy) -> Approval:
+    """Lock `vacancy` and return its waiting request. Raises ValidationError if there is none any more."""
+    Vacancy.objects.select_for_update().only("pk").filter(pk=vacancy.pk).first()
+    approval = waiting_request(vacancy)
+    if approval is None:
+        raise ValidationError(_("Somebody else has decided in the meantime, or the request was withdrawn."))
+    return approval
+
+
+def why_not_decide(approval: Approval, user: Any) -> str:
+    """Return why `user` may not decide about `approval`; "" if they may. Four eyes: neither who submitted it,
+    or an earlier request that it contains, nor who changed the texts since then."""
+    if not user.has_perm(APPROVE):
+        return _("You do not have the permission to approve.")
+    since = Approval.objects.filter(
+        vacancy=approval.vacancy_id,
+        outcome__in=(Approval.Outcome.APPROVED, Approval.Outcome.SENT_BACK, Approval.Outcome.WITHDRAWN),
+    ).aggregate(at=Max("decided_at"))["at"]
+    submitted = Approval.objects.filter(
+        vacancy=approval.vacancy_id, outcome__in=(Approval.Outcome.WAITING, Approval.Outcome.REPLACED)
+    )
+    if since:
+        submitted = submitted.filter(submitted_at__gt=since)
+    if submitted.filter(submitted_by=user).exists():
+        return _("You submitted this request. Another person has to approve it.")
+    changed = Version.objects.filter(
+        vacancy=approval.vacancy_id,
+        author=user,
+        change__in=TEXT_CHANGES,
+        created_at__gte=approval.submitted_at,
+    )
+    if changed.exists():
+        return _("You changed the vacancy after it was submitted. Another person has to approve it.")
+    return ""
+
+
+def close(
+    approval: Approval, outcome: Approval.Outcome, *, author: Any, at: datetime, note: str = ""
+) -> Approval:
+    approval.outcome, approval.decided_by, approval.decided_at = outcome, author, at
+    approval.decision_note = note
+    approval.save(update_fields=["outcome", "decided_by", "decided_at", "decision_note"])
+    return approval

@@ -1,0 +1,46 @@
+"""What keeps a vacancy from being published, or from being saved while it is published."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from vacancies.models import State, Status, Vacancy
+
+
+def closing_date_passed() -> str:
+    return _("The closing date has passed. Choose a later date or leave it empty.")
+
+
+def closes_before_start() -> str:
+    return _("The closing date is before the publication date.")
+
+
+def publish_blockers(*, vacancy: Vacancy, at: datetime) -> dict[str, str]:
+    """Return the reasons why `vacancy` cannot be published at `at`, by field; empty if it can."""
+    found = vacancy.missing_to_publish()
+    if not vacancy.description:
+        found["description"] = _("A vacancy needs a description to be published.")
+    if vacancy.publish_until and vacancy.publish_until <= at:
+        found["publish_until"] = closing_date_passed()
+    elif vacancy.publish_until and vacancy.publish_from and vacancy.publish_until <= vacancy.publish_from:
+        found["publish_until"] = closes_before_start()
+    return found
+
+
+def save_blockers(*, after: Vacancy, changed: Collection[str], at: datetime) -> dict[str, str]:
+    """Return the reasons why `after`, of which the fields `changed` differ from what is stored, cannot be
+    saved, by field. What was published before stays editable: an expired vacancy keeps its closing date, an
+    imported one may have no description."""
+    found: dict[str, str] = {}
+    if after.status == Status.PUBLISHED:
+        found = publish_blockers(vacancy=after, at=at)
+        if "status" not in changed:
+            for name in {"publish_until", "description"}.difference(changed):
+                found.pop(name, None)
+            if after.state_at(at) == State.EXPIRED:
+                found.pop("description", None)
+    begin, end = after.publish_from, after.publish_until
+    if begin and end and end <= begin:
+        found.setdefault("publish_until", closes_before_start())
+    return found

@@ -1,0 +1,57 @@
+"""The options of vacancies: those of one vacancy, and merging options."""
+
+from collections.abc import Iterable
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from vacancies.choices import Keyword
+from vacancies.models import FilterOption, Vacancy, VacancyOption
+
+BATCH = 500
+
+
+def save_options(*, vacancy: Vacancy, keyword: Keyword, pks: Iterable[int]) -> None:
+    """Set the options of `vacancy` in the filter `keyword` to `pks`, in this order."""
+    pks = list(pks)
+    links = VacancyOption.objects.filter(vacancy=vacancy, option__filter__keyword=keyword)
+    links.exclude(option__in=pks).delete()
+    VacancyOption.objects.bulk_create(
+        [VacancyOption(vacancy=vacancy, option_id=pk, position=position) for position, pk in enumerate(pks)],
+        update_conflicts=True,
+        unique_fields=["vacancy", "option"],
+        update_fields=["position"],
+    )
+
+
+def merge_options(*, into: FilterOption, others: Iterable[FilterOption]) -> int:
+    """Replace `others`, options of the same filter, by `into` on every vacancy, and delete them. Return the
+    number of vacancies that changed. Raise ValidationError if `into` was deleted or merged meanwhile."""
+    merged = [option.pk for option in others]
+    with transaction.atomic():
+        links = VacancyOption.objects.filter(option__in=merged)
+        # Locked in the same order as by a save of a vacancy, to avoid deadlocks: the vacancies, then the
+        # options. From here on, nobody can choose an option that is deleted below.
+        vacancies_with_option = Vacancy.objects.filter(pk__in=list(links.values_list("vacancy", flat=True)))
+        list(vacancies_with_option.order_by("pk").select_for_update().values_list("pk", flat=True))
+        options = FilterOption.objects.filter(pk__in=[into.pk, *merged]).order_by("pk").select_for_update()
+        if into.pk not in options.values_list("pk", flat=True):
+            text = _("“%(option)s” was deleted or merged in the meantime. Nothing was changed.")
+            raise ValidationError(text % {"option": into})
+        vacancies = set(links.values_list("vacancy", flat=True))
+        carrying = VacancyOption.objects.filter(option=into).values("vacancy")
+        links.filter(vacancy__in=carrying).delete()
+        first: dict[int, int] = {}  # link by vacancy: the first one, if it has several of `others`
+        for pk, vacancy in links.order_by("position", "pk").values_list("pk", "vacancy"):
+            first.setdefault(vacancy, pk)
+        pks = list(first.values())
+        for start in range(0, len(pks), BATCH):
+            VacancyOption.objects.filter(pk__in=pks[start : start + BATCH]).update(option=into)
+        links.delete()
+        FilterOption.objects.filter(pk__in=merged).delete()
+        changed, now = sorted(vacancies), timezone.now()
+        for start in range(0, len(changed), BATCH):
+            Vacancy.objects.filter(pk__in=changed[start : start + BATCH]).update(updated_at=now)
+    return len(vacancies)

@@ -1,0 +1,190 @@
+"""Publication of vacancies, one by one or many at once, and duplication."""
+
+from collections.abc import Callable, Iterable
+from copy import copy as shallow_copy
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from vacancies.dates import end_of_day, last_day
+from vacancies.history.versions import PUBLICATION, content, values_of
+from vacancies.models import Change, State, Status, Vacancy, needs_approval
+from vacancies.operations.approval_requests import needed_reason
+from vacancies.operations.blockers import publish_blockers
+from vacancies.operations.save import save_content, save_values
+from vacancies.querysets import VacancyQuerySet
+
+
+@dataclass
+class BulkResult:
+    """The ids of the vacancies that were changed, and the refused vacancies with the reasons by field.
+    `first_version` is the id of the first version that was recorded, for `undo`; None in a preview."""
+
+    done: list[int] = field(default_factory=list)
+    refused: dict[Vacancy, dict[str, str]] = field(default_factory=dict)
+    first_version: int | None = None
+    notes: dict[Vacancy, str] = field(default_factory=dict)  # about changed vacancies
+
+
+def publish(
+    *, vacancies: VacancyQuerySet, at: datetime, author: Any = None, is_preview: bool = False
+) -> BulkResult:
+    """Publish at `at`.
+
+    A vacancy that was published before keeps its publish_from: otherwise, unpublishing it for a day would
+    move it to the top of every list. A missing or future publish_from becomes `at`.
+    """
+    start = at.replace(microsecond=0)  # whole seconds mark a recruiter's choice (exchange.list_order)
+
+    def decide(vacancy: Vacancy) -> dict[str, str]:
+        if vacancy.state_at(at) == State.PUBLISHED:
+            return {"status": _("It is already published.")}
+        vacancy.status = Status.PUBLISHED
+        vacancy.publish_from = min(vacancy.publish_from or start, start)
+        return publish_blockers(vacancy=vacancy, at=at)
+
+    return _decide(Change.PUBLISHED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview)
+
+
+def schedule(
+    *, vacancies: VacancyQuerySet, publish_from: datetime, at: datetime, author: Any = None,
+    is_preview: bool = False,
+) -> BulkResult:  # fmt: skip
+    """Schedule the publication for `publish_from`."""
+
+    def decide(vacancy: Vacancy) -> dict[str, str]:
+        if vacancy.state_at(at) == State.PUBLISHED:
+            return {"status": _("It is already published.")}
+        if publish_from <= at:
+            return {"publish_from": _("This time has passed. Publish the vacancy now instead.")}
+        vacancy.status = Status.PUBLISHED
+        vacancy.publish_from = publish_from
+        return publish_blockers(vacancy=vacancy, at=at)
+
+    return _decide(Change.SCHEDULED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview)
+
+
+def unpublish(
+    *, vacancies: VacancyQuerySet, at: datetime, author: Any = None, is_preview: bool = False
+) -> BulkResult:
+    """Unpublish vacancies that are published or scheduled."""
+
+    def decide(vacancy: Vacancy) -> dict[str, str]:
+        if vacancy.status != Status.PUBLISHED:
+            return {"status": _("It is not published.")}
+        vacancy.status = Status.UNPUBLISHED
+        return {}
+
+    return _decide(
+        Change.UNPUBLISHED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview
+    )
+
+
+def extend(
+    *, vacancies: VacancyQuerySet, at: datetime, day: date | None = None, weeks: int = 0, author: Any = None,
+    is_preview: bool = False,
+) -> BulkResult:  # fmt: skip
+    """Extend the publication to the end of `day`, or by `weeks` from the closing date of each vacancy, or
+    from the day of `at` if that is later. A publication is never shortened."""
+
+    def decide(vacancy: Vacancy) -> dict[str, str]:
+        if vacancy.status != Status.PUBLISHED:
+            return {"status": _("It is not published.")}
+        if day and end_of_day(day) <= at:
+            return {"publish_until": _("This day has passed.")}
+        if vacancy.publish_until is None:
+            return {"publish_until": _("It has no closing date.")}
+        today = timezone.localtime(at, timezone.get_default_timezone()).date()
+        until = end_of_day(day or max(last_day(vacancy.publish_until), today) + timedelta(weeks=weeks))
+        if until <= vacancy.publish_until:
+            return {"publish_until": _("It is already public until then or longer.")}
+        vacancy.publish_until = until
+        return publish_blockers(vacancy=vacancy, at=at)
+
+    return _decide(Change.EXTENDED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview)
+
+
+def archive(
+    *, vacancies: VacancyQuerySet, at: datetime, author: Any = None, is_preview: bool = False
+) -> BulkResult:
+    """Archive vacancies that are not published or scheduled."""
+
+    def decide(vacancy: Vacancy) -> dict[str, str]:
+        if vacancy.status == Status.ARCHIVED:
+            return {"status": _("It is already archived.")}
+        if vacancy.state_at(at) in (State.PUBLISHED, State.SCHEDULED):
+            return {"status": _("It is published or scheduled. Unpublish it first.")}
+        vacancy.status = Status.ARCHIVED
+        return {}
+
+    return _decide(Change.ARCHIVED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview)
+
+
+def feature(
+    *, vacancies: VacancyQuerySet, at: datetime, author: Any = None, is_preview: bool = False,
+    is_hot: bool = True,
+) -> BulkResult:  # fmt: skip
+    """Feature vacancies, or stop featuring them."""
+
+    def decide(vacancy: Vacancy) -> dict[str, str]:
+        if vacancy.is_hot == is_hot:
+            return {"is_hot": _("It is already featured.") if is_hot else _("It is not featured.")}
+        vacancy.is_hot = is_hot
+        return {}
+
+    return _decide(
+        Change.CHANGED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview,
+        fields=["is_hot"],
+    )  # fmt: skip
+
+
+def _decide(
+    change: Change,
+    decide: Callable[[Vacancy], dict[str, str]],
+    *,
+    vacancies: VacancyQuerySet,
+    at: datetime,
+    author: Any,
+    is_preview: bool,
+    fields: Iterable[str] = PUBLICATION,
+) -> BulkResult:
+    """Call `decide`, which changes `fields` of a vacancy or returns the reasons why not, for each of
+    `vacancies`. Save and record the changed ones in one transaction, unless this is a preview. What needs
+    approval is refused."""
+    result = BulkResult()
+    rows = vacancies.without_texts().select_related("brand").order_by("pk")
+    with transaction.atomic():
+        ready, before = [], []
+        for vacancy in rows if is_preview else rows.select_for_update(of=("self",)):
+            was, stored = values_of(vacancy, fields), shallow_copy(vacancy)
+            reasons = decide(vacancy)
+            changed = {name for name in fields if getattr(stored, name) != getattr(vacancy, name)}
+            if not reasons and needs_approval(before=stored, after=vacancy, changed=changed, at=at):
+                reasons = {"status": needed_reason()}
+            if reasons:
+                result.refused[vacancy] = reasons
+                continue
+            ready.append(vacancy)
+            before.append(was)
+        result.done = [vacancy.pk for vacancy in ready]
+        if ready and not is_preview:
+            result.first_version = save_values(ready, before, change, author=author, at=at)[0].pk
+    return result
+
+
+def duplicate(*, vacancy: Vacancy, at: datetime, author: Any = None) -> Vacancy:
+    """Return a new draft with the content of `vacancy`, without its dates."""
+    with transaction.atomic():
+        # Locked, so that the columns and the related rows are from the same save.
+        Vacancy.objects.select_for_update().only("pk").get(pk=vacancy.pk)
+        title = _("Copy of %(title)s") % {"title": vacancy.title}
+        wanted = content(vacancy) | {
+            "title": title[: Vacancy._meta.get_field("title").max_length],
+            "status": Status.DRAFT.value, "publish_from": None, "publish_until": None,
+        }  # fmt: skip
+        copy = Vacancy(created_at=at)
+        return save_content(copy, wanted, author=author, at=at, change=Change.DUPLICATED).vacancy

@@ -1,0 +1,152 @@
+"""Deleting vacancies, and undoing an action: its versions say what it changed (docs/decisions.md #184)."""
+
+from copy import copy
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import models, transaction
+from django.db.models import Max, QuerySet
+from django.utils.translation import gettext as _
+
+from vacancies.history.versions import record_deletion, values_of
+from vacancies.models import Change, Vacancy, Version, needs_approval
+from vacancies.operations.approval_requests import approved_unchanged, needed_reason
+from vacancies.operations.publication import BulkResult
+from vacancies.operations.restore import restore
+from vacancies.operations.save import save_values, set_values
+from vacancies.querysets import VacancyQuerySet
+
+UNDO_TIME = timedelta(minutes=30)
+DELETED = 1_000  # at a time: undoing a deletion restores each vacancy with its rows
+
+
+def delete(
+    *, vacancies: VacancyQuerySet, at: datetime, author: Any = None, is_preview: bool = False
+) -> BulkResult:
+    """Delete at most DELETED vacancies. Their last versions can be restored. A vacancy that other rows need,
+    such as applications, is refused."""
+    result = BulkResult()
+    rows = vacancies.without_texts().order_by("pk")
+    with transaction.atomic():
+        # Locked: a concurrent save between the version and the deletion would be lost.
+        found = list(rows if is_preview else rows.select_for_update(of=("self",)))
+        needed = _needed([vacancy.pk for vacancy in found])
+        for vacancy in found:
+            if vacancy.pk in needed:
+                result.refused[vacancy] = {"": needed[vacancy.pk]}
+            elif len(result.done) == DELETED:
+                text = _("At most %(count)d vacancies can be deleted at a time.")
+                result.refused[vacancy] = {"": text % {"count": DELETED}}
+            else:
+                result.done.append(vacancy.pk)
+        if result.done and not is_preview:
+            result.first_version = record_deletion(result.done, author=author, at=at)[0].pk
+            Vacancy.objects.filter(pk__in=result.done).delete()
+    return result
+
+
+def _needed(pks: list[int]) -> dict[int, str]:
+    """Return why vacancies cannot be deleted, by id: rows of other tables that protect them."""
+    found: dict[int, str] = {}
+    for relation in Vacancy._meta.related_objects:
+        if getattr(relation, "on_delete", None) is not models.PROTECT:
+            continue
+        name = relation.field.name
+        rows = relation.related_model._base_manager.filter(**{f"{name}__in": pks})
+        for pk, count in rows.order_by().values_list(name).annotate(models.Count("pk")):
+            text = _("It has %(names)s (%(count)d) and cannot be deleted. Archive it instead.")
+            names = relation.related_model._meta.verbose_name_plural
+            found[pk] = text % {"names": names, "count": count}
+    return found
+
+
+def versions_of_action(first: int, *, author: Any, at: datetime) -> QuerySet[Version]:
+    """Return the versions that one action of `author` recorded; `first` is the id of the first. Return none
+    if somebody else recorded it, or longer than UNDO_TIME ago."""
+    versions: QuerySet[Version] = Version.objects.filter(author=author)
+    version = versions.filter(pk=first, created_at__gt=at - UNDO_TIME).first()
+    if version is None:
+        return versions.none()
+    return versions.filter(pk__gte=first, created_at=version.created_at, change=version.change)
+
+
+def undo(
+    versions: QuerySet[Version], *, author: Any, at: datetime, forms: QuerySet | None = None
+) -> BulkResult:
+    """Undo what `versions`, those of one action, recorded. A vacancy that was changed since is refused.
+
+    Changed values get the values from before, copies are deleted, deleted vacancies are restored. `forms` as
+    for `restore`. A vacancy that needs approval is published again only as it was approved."""
+    result = BulkResult()
+    with transaction.atomic():
+        recorded = list(versions.order_by("vacancy"))
+        pks = [version.vacancy_id for version in recorded]
+        rows = Vacancy.objects.filter(pk__in=pks).without_texts().select_related("brand").order_by("pk")
+        there = {row.pk: row for row in rows.select_for_update(of=("self",))}
+        of_vacancies = Version.objects.filter(vacancy__in=pks).order_by()
+        latest = dict(of_vacancies.values_list("vacancy").annotate(Max("pk")))
+        changed: list[Vacancy] = []
+        before: list[dict[str, Any]] = []
+        unapproved = _unapproved(recorded, there, at=at)
+        for version in recorded:
+            pk = version.vacancy_id
+            vacancy = there.get(pk)
+            is_deleted = version.change == Change.DELETED
+            is_same = latest[pk] == version.pk and (vacancy is None) == is_deleted
+            if not is_same or (vacancy and vacancy.updated_at != version.created_at):
+                missing = Vacancy(pk=pk, title=version.content.get("title", str(pk)))
+                result.refused[vacancy or missing] = {"": _("It was changed in the meantime.")}
+            elif vacancy is None:
+                _restore(version, result, author=author, at=at, forms=forms)
+            elif version.change == Change.DUPLICATED:
+                result.done.append(pk)
+            elif pk in unapproved:
+                result.refused[vacancy] = {"status": needed_reason()}
+            elif version.before is not None:
+                before.append(values_of(vacancy, version.before))
+                set_values(vacancy, version.before)
+                changed.append(vacancy)
+        if result.done and recorded[0].change == Change.DUPLICATED:
+            deleted = delete(vacancies=Vacancy.objects.filter(pk__in=result.done), at=at, author=author)
+            deleted.refused |= result.refused
+            return deleted
+        if changed:
+            save_values(changed, before, Change.RESTORED, author=author, at=at)
+            result.done += [vacancy.pk for vacancy in changed]
+    return result
+
+
+def _unapproved(recorded: list[Version], there: dict[int, Vacancy], *, at: datetime) -> set[int]:
+    """Return the ids of the vacancies that the values from before would publish without approval."""
+    found = set()
+    for version in recorded:
+        stored = there.get(version.vacancy_id)
+        if stored is None or version.before is None:
+            continue
+        wanted = copy(stored)
+        set_values(wanted, version.before)
+        changed = {name for name in version.before if getattr(stored, name) != getattr(wanted, name)}
+        if needs_approval(before=stored, after=wanted, changed=changed, at=at):
+            found.add(stored.pk)
+    return found - approved_unchanged(found) if found else found
+
+
+def _restore(version: Version, result: BulkResult, *, author: Any, at: datetime, forms: Any) -> None:
+    try:
+        with transaction.atomic():
+            saved = restore(version, author=author, at=at, forms=forms, is_undo=True)
+    except ValidationError as error:
+        deleted = Vacancy(pk=version.vacancy_id, title=version.content["title"])
+        result.refused[deleted] = {"": " ".join(error.messages)}
+        return
+    vacancy, missing = saved.vacancy, saved.plan.missing
+    result.done.append(vacancy.pk)
+    notes = []
+    if vacancy.status != version.content["status"]:
+        notes.append(needed_reason())
+    if missing:
+        text = _("Not restored because they no longer exist: %(names)s.")
+        notes.append(text % {"names": ", ".join(missing)})
+    if notes:
+        result.notes[vacancy] = " ".join(notes)
