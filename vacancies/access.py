@@ -23,7 +23,7 @@ def brands_of(user: Any) -> QuerySet[Brand]:
 
 def preselected_brand(user: Any) -> int | None:
     """Return the id of the brand of a new vacancy: the only one. A user of several brands, but not of all,
-    gets the one that this user saved last, so that a draft needs only a title (docs/decisions.md #210)."""
+    gets the one that this user saved last, so that a draft needs only a title (docs/decisions.md #56)."""
     brands = brands_of(user)
     pks = list(brands.order_by("name").values_list("pk", flat=True)[:2])
     if len(pks) < 2 or user.has_perm(EVERY_BRAND):

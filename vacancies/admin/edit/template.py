@@ -1,4 +1,4 @@
-"""Vacancy templates: their list, saving a vacancy as one, and new vacancies from one (decisions.md #190)."""
+"""Vacancy templates: their list, saving a vacancy as one, and new vacancies from one."""
 
 from typing import Any
 
