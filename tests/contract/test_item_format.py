@@ -5,14 +5,14 @@ import os
 from hashlib import md5
 from pathlib import Path
 
-from vacancies.api.rendered_items import ITEM_FORMAT
+from vacancies.api.schema import ITEM_FORMAT
 
 HERE = Path(__file__).parent
 FILES = ("v1/vacancies.json", "v1/internal.json", "v0_1/vacancies.json", "v0_1/internal.json")
 RECORD = HERE / "item_format.json"
 MESSAGE = (
     "The items of the golden files changed, so stored items are outdated: raise ITEM_FORMAT in "
-    "vacancies/api/rendered_items.py, and run this test once with UPDATE_GOLDEN=1."
+    "vacancies/api/schema.py, and run `make golden`."
 )
 
 

@@ -11,13 +11,11 @@ from django.db import DatabaseError, connections
 
 from jobsite.api.placeholders import Token
 from jobsite.serving.rendered_items import dumps, render_item, strip_markers
+from vacancies.api.schema import ITEM_FORMAT
 from vacancies.api.serializers import BrandSerializer, RecruiterSerializer
 from vacancies.models import Brand, FilterOption, Recruiter, Vacancy
 from vacancies.readmodel.maintenance import best_effort_write
 
-# The format of stored items. Raise it with every change of what an item looks like: of the serializers, of
-# what they call, and of the placeholders. Items of other formats are rendered again.
-ITEM_FORMAT = 1
 STORED = {"is_stored": True}  # the context in which serializers return placeholders
 PATIENCE = 0.5  # seconds to wait for the primary. A reader of a replica must not wait for a frozen one.
 PAUSE = 10.0  # seconds without storing after that: until HAProxy has noticed

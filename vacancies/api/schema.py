@@ -22,6 +22,10 @@ from jobsite.api.openapi import (
 from vacancies.choices import Keyword
 from vacancies.filtersets import MAX_WORDS, SEARCH, SORT_KEYS, filter_name
 
+# The format of stored items. Raise it with every change of what an item looks like: of these keys, of the
+# serializers, of what they call, and of the placeholders. Items of other formats are rendered again.
+ITEM_FORMAT = 1
+
 OPTION_VALUE = {"type": "string", "pattern": "^[-A-Za-z0-9_]{1,200}$"}
 
 _LABEL = {"type": "string", "minLength": 1}
