@@ -175,8 +175,6 @@ class Benchmark:
                 f"pages-{spot}", f"cold pages from {start} on ({spot} %)", walk,
                 {"pages-0": 1 / 1.25} if spot else {}, page=start + width // 2,
             )  # fmt: skip
-        old = shuffled(path("/v0.1/vacancies", page=n) for n in near)
-        yield Case("old", "cold list, v0.1", old)
         yield Case("crawl", "crawler, from page 1 on, answers kept",
                    [path(LIST, page=n) for n in range(1, last + 1)], server="warm", others=())  # fmt: skip
 
