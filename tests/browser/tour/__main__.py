@@ -130,7 +130,6 @@ def figures_of(function: Any, hand: Hand) -> dict[str, Any]:
         "pages": hand.pages,
         "seconds": round(hand.seconds, 1),
         "server_seconds": round(hand.waited, 1),
-        "notes": hand.notes,
     }
 
 
