@@ -1,8 +1,6 @@
 """What recruiters do on the pages of the admin, by mouse."""
 
-import os
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -78,12 +76,6 @@ def run_action(page: Any, label: str) -> None:
     page.select_option("select[name=action]", label=label)
     with page.expect_navigation():
         page.get_by_role("button", name="Run").click()
-
-
-def screenshot(page: Any, name: str) -> None:
-    """Keep a screenshot if the environment variable SCREENSHOTS names a folder."""
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
 
 
 def served(page: Any, site: str) -> list[dict[str, Any]]:

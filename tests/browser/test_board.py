@@ -1,5 +1,5 @@
-"""Recruiters process applications on the list and the board: by mouse, by keyboard, without JavaScript, on a
-phone and in the dark. Set SCREENSHOTS to a folder to keep pictures of the pages."""
+"""Recruiters process applications on the list and the board: by mouse, by keyboard, without JavaScript and
+on a phone."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -20,7 +20,6 @@ from tests.browser.admin import (
     follow,
     log_in,
     run_action,
-    screenshot,
     serve_static_files,
     visit,
 )
@@ -87,7 +86,6 @@ def test_cards_are_moved_by_form_and_by_dragging(
     page = browser_page
     log_in(page, live_server.url)
     visit(page, live_server.url + BOARD)
-    screenshot(page, "board")
 
     form = column(page, "New").locator(".board-card", has_text="Mia Maes")
     form.get_by_label("Move Mia Maes to").select_option(label="Interview")
@@ -119,14 +117,12 @@ def test_cards_are_moved_by_form_and_by_dragging(
     page.get_by_role("heading", name="1 application moves to “Rejected”").wait_for()
     page.get_by_text("Withdrawn", exact=True).wait_for()
     assert findings(page) == []
-    screenshot(page, "confirm")
     assert stage_of(office.Zoë) == "New"
     follow(page, "button", "Move 1 application")
     assert page.url == live_server.url + BOARD
     assert cards(page, "Rejected") == ["Zoë Dubois"]
     follow(page, "link", "Undo")
     assert findings(page) == []
-    screenshot(page, "undo")
     follow(page, "button", "Undo")
     page.get_by_text("1 stage change was undone.").wait_for()
     assert stage_of(office.Zoë) == "New"
@@ -158,7 +154,6 @@ def test_list_and_board_on_a_phone_without_scripts(
     context.add_cookies(cookies)
     page = context.new_page()
     page.goto(live_server.url + BOARD)
-    screenshot(page, "board-phone")
     card = page.locator(".board-card", has_text="Mia Maes")
     card.locator("select").select_option(label="Interview")
     card.get_by_role("button", name="Move").click()
@@ -169,12 +164,10 @@ def test_list_and_board_on_a_phone_without_scripts(
     card.locator("select").select_option(label="Rejected")
     card.get_by_role("button", name="Move").click()
     page.get_by_role("button", name="Move 1 application").wait_for()
-    screenshot(page, "confirm-phone")
     page.get_by_role("button", name="Move 1 application").click()
     page.get_by_text("1 moved to Rejected.").wait_for()
     page.goto(live_server.url + LIST)
     page.get_by_text("Mia Maes").first.wait_for()
-    screenshot(page, "list-phone")
     context.close()
 
 
@@ -183,7 +176,6 @@ def test_list_filters_and_sends_emails(live_server: Any, browser_page: Any, offi
     page.set_viewport_size({"width": 1800, "height": 1000})
     log_in(page, live_server.url)
     visit(page, live_server.url + LIST)
-    screenshot(page, "list")
 
     page.get_by_role("button", name="Filters").click()
     page.locator("#id_vacancy__id__exact + .select2 .select2-selection").click()
@@ -204,7 +196,6 @@ def test_list_filters_and_sends_emails(live_server: Any, browser_page: Any, offi
     follow(page, "button", "Preview")
     page.get_by_text("Dear Mia,").wait_for()
     assert findings(page) == []
-    screenshot(page, "email")
     assert Message.objects.count() == 0
     follow(page, "button", "Send 2 emails")
     page.get_by_text("2 emails are queued.").wait_for()
