@@ -143,16 +143,6 @@ def test_form_is_served_in_the_format_of_the_api(client):
     assert response["Content-Type"] == "application/json"
 
 
-def test_save_is_visible_in_the_next_response(client):
-    form = make_form("Form")
-    vacancy = make_vacancy(form=form)
-    first, tag = version(client, vacancy), get(client, vacancy)["ETag"]
-    operations.save(form=form, structure=[section(title="New")])
-    assert titles(client, vacancy) == ["New"]
-    assert version(client, vacancy) != first
-    assert get(client, vacancy, **{"If-None-Match": tag}).status_code == 200
-
-
 # --- Generated parts ---------------------------------------------------------------------------
 
 
