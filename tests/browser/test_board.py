@@ -1,8 +1,7 @@
-"""Recruiters process applications on the list and the board: by mouse, by keyboard, without JavaScript and
+"""Recruiters process applications on the board: by mouse, by keyboard, without JavaScript and
 on a phone."""
 
 from datetime import timedelta
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
-from applications.models import Application, MailTemplate, Message, Stage, Status
+from applications.models import Application, Stage, Status
 from applications.operations import move
 from jobsite.accounts import roles
 from tests.applications.makers import make_application, make_file, make_stage, make_submission
@@ -19,7 +18,6 @@ from tests.browser.admin import (
     findings,
     follow,
     log_in,
-    run_action,
     serve_static_files,
     visit,
 )
@@ -61,10 +59,6 @@ def office(filters: Any, settings: Any) -> SimpleNamespace:
         make_file(make_submission(application, {"first_name": given}))
         people[given] = application
     Application.objects.update(user=None)
-    MailTemplate.objects.create(
-        name="Invitation", subject_en="Interview", body_en="Dear {given_name},\n\nPlease come.",
-        subject_nl="Gesprek", body_nl="Dag {given_name},\n\nKom langs.",
-    )  # fmt: skip
     return SimpleNamespace(stages=stages, **people)
 
 
@@ -169,42 +163,3 @@ def test_list_and_board_on_a_phone_without_scripts(
     page.goto(live_server.url + LIST)
     page.get_by_text("Mia Maes").first.wait_for()
     context.close()
-
-
-def test_list_filters_and_sends_emails(live_server: Any, browser_page: Any, office: SimpleNamespace) -> None:
-    page = browser_page
-    page.set_viewport_size({"width": 1800, "height": 1000})
-    log_in(page, live_server.url)
-    visit(page, live_server.url + LIST)
-
-    page.get_by_role("button", name="Filters").click()
-    page.locator("#id_vacancy__id__exact + .select2 .select2-selection").click()
-    page.locator(".select2-container--open .select2-search__field").last.press_sequentially("Nur")
-    page.locator(".select2-results__option--highlighted", has_text="Nurse").wait_for()
-    page.keyboard.press("Enter")
-    follow(page, "button", "Apply Filters")
-    rows = page.locator("#result_list tbody tr.data-row")
-    assert rows.count() == 3
-    visit(page, f"{page.url}&read=no")
-    assert rows.count() == 2
-
-    for box in page.locator("#result_list input[name=_selected_action]").all():
-        box.check()
-    run_action(page, "Send an email…")
-    page.get_by_role("heading", name="2 applicants get the email").wait_for()
-    page.get_by_label("Template").select_option(label="Invitation")
-    follow(page, "button", "Preview")
-    page.get_by_text("Dear Mia,").wait_for()
-    assert findings(page) == []
-    assert Message.objects.count() == 0
-    follow(page, "button", "Send 2 emails")
-    page.get_by_text("2 emails are queued.").wait_for()
-    assert "read=no" in page.url
-    assert set(Message.objects.values_list("subject", flat=True)) == {"Interview"}
-
-    page.locator("#result_list input[name=_selected_action]").first.check()
-    page.select_option("select[name=action]", label="Export as XLSX")
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Run").click()
-    assert download.value.suggested_filename.endswith(".xlsx")
-    assert Path(download.value.path()).read_bytes()[:2] == b"PK"

@@ -12,7 +12,7 @@ from django.test import Client
 
 from tests.applications.makers import bearer, make_token
 from tests.chaos import oracle
-from tests.factories import make_filter, make_insider, make_recruiter, make_vacancy
+from tests.factories import make_insider, make_recruiter, make_vacancy
 from tests.hostile.content import ABSENT, HIDDEN, HIDDEN_WORD, hide
 
 pytestmark = pytest.mark.django_db
@@ -148,15 +148,6 @@ def test_hidden_id_gets_the_response_of_an_unused_id(settings, site, at, kind, m
         shown = body.replace(str(HIDDEN[kind]).encode(), str(ABSENT).encode())
         assert (status, shown, *rest) == unused, (method, suffix, headers)
         assert status == 404 or "?" in suffix or (method, headers) != ("GET", {}), suffix
-
-
-def test_filter_counts_leave_hidden_ones_out(client, site, at):
-    hide("internal", at)
-    make_filter("regions")
-
-    counts = {f["keyword"]: f["options"] for f in client.get("/v1/filters").json()["data"]}
-
-    assert counts["regions"] == [{"value": "antwerp", "label": "Antwerp", "count": 3}]
 
 
 def test_recruiter_contact_data_shows_only_if_public(client, at):
