@@ -130,21 +130,41 @@ class Importer:
                     row.name, Remark("", "database", str(error)), id=item["id"], is_id_shown=True
                 )
 
-    def _import_item(self, row: Row, item: dict[str, Any], vacancy: Vacancy | None) -> None:
-        is_new = vacancy is None
-        known_at = vacancy and vacancy.updated_at
-        before = vacancy and copy(vacancy)
-        if vacancy is None:
-            if "title" not in item:
-                raise _RowRefusedError(Remark("title", "required", "This field is required."))
-            vacancy = Vacancy(pk=item["id"], created_at=item.get("created_at", self.now))
-            vacancy.ordered_choices, vacancy.ordered_recruiter_links, attachments = [], [], []
-        else:
-            attachments = list(vacancy.attachments.all())
-            if self._is_of_another_file(row, vacancy):
-                self._import_audience(row, item, vacancy, attachments)
-                return
+    def _import_item(self, row: Row, item: dict[str, Any], stored: Vacancy | None) -> None:
+        """Create the vacancy of `item`, or update `stored`. Raise _RowRefusedError, or _ChangedError if the
+        stored one was saved since it was read."""
+        vacancy = stored or self._new_vacancy(item)
+        uploads = list(vacancy.attachments.all()) if stored else []
+        if stored and self._is_of_another_file(row, stored):
+            self._import_audience(row, item, stored, uploads)
+            return
+        before = copy(stored) if stored else None
+        changed = self._set_columns(row, item, vacancy, is_new=before is None)
+        options = self._options(item, vacancy, changed)
+        recruiters = self._recruiters(row, item, vacancy, changed)
+        attachments = _attachments(item, uploads, changed)
+        # A draft without publish_from was never published here: an earlier import left it as a draft.
+        if vacancy.status == Status.DRAFT and vacancy.publish_from is None:
+            self._publish_draft(row, item, vacancy, changed)
+        self._check(item, before, vacancy, changed)
+        updated_at = item.get("updated_at", self.now if changed else vacancy.updated_at)
+        if vacancy.updated_at != updated_at:
+            vacancy.updated_at = updated_at
+            changed.add("updated_at")
+        if before is None or changed:
+            _save(before, vacancy)
+        _replace_children(vacancy, changed, options=options, recruiters=recruiters, attachments=attachments)
+        self._count(row, item, vacancy, changed, is_new=before is None)
 
+    def _new_vacancy(self, item: dict[str, Any]) -> Vacancy:
+        if "title" not in item:
+            raise _RowRefusedError(Remark("title", "required", "This field is required."))
+        vacancy = Vacancy(pk=item["id"], created_at=item.get("created_at", self.now))
+        vacancy.ordered_choices, vacancy.ordered_recruiter_links = [], []
+        return vacancy
+
+    def _set_columns(self, row: Row, item: dict[str, Any], vacancy: Vacancy, *, is_new: bool) -> set[str]:
+        """Set the columns of `vacancy` that differ from `item`, and return their names."""
         wanted = column_values(item, vacancy)
         wanted["audience"] = self._audience(row, item, None if is_new else vacancy.audience)
         if "publish_until" in item or "closes_at" in item:
@@ -153,10 +173,11 @@ class Importer:
         changed = {name for name, value in wanted.items() if getattr(vacancy, name) != value}
         for name in changed:
             setattr(vacancy, name, wanted[name])
+        return changed
 
+    def _options(self, item: dict[str, Any], vacancy: Vacancy, changed: set[str]) -> list[FilterOption]:
+        """Return the options of all keywords; those that `item` does not have stay as they are."""
         options: list[FilterOption] = []
-        recruiters: list[Recruiter] = []
-        external: list[tuple[str, str]] = []
         for keyword in Keyword:
             known = [c.option for c in vacancy.ordered_choices if c.option.filter.keyword == keyword]
             chosen = (
@@ -165,45 +186,46 @@ class Importer:
             options += chosen
             if [option.pk for option in chosen] != [option.pk for option in known]:
                 changed.add("options")
-        if "recruiters" in item:
-            note = partial(self.report.note, row, item, "")
-            people = [self._rows.recruiter(data, note) for data in item["recruiters"] or ()]
-            recruiters = list(dict.fromkeys(people))
-            if [link.recruiter_id for link in vacancy.ordered_recruiter_links] != [r.pk for r in recruiters]:
-                changed.add("recruiters")
-        if "attachments" in item:
-            external = attachment_pairs(item)
-            if [(a.name, a.url) for a in attachments if a.url] != external:
-                changed.add("attachments")
+        return options
 
-        # A draft without publish_from was never published here: an earlier import left it as a draft.
-        if vacancy.status == Status.DRAFT and vacancy.publish_from is None:
-            missing = list(vacancy.missing_to_publish().values())
-            if vacancy.brand and vacancy.brand.requires_approval:
-                missing.append("The brand publishes with approval only.")
-            if missing:
-                remarks = [Remark("", "draft", f"imported as a draft: {' '.join(missing)}")]
-                self.report.add("draft", row.name, *remarks, id=item["id"], is_id_shown=True)
-            else:
-                self._publish(row, item, vacancy)
-                changed.add("status")
+    def _recruiters(
+        self, row: Row, item: dict[str, Any], vacancy: Vacancy, changed: set[str]
+    ) -> list[Recruiter]:
+        if "recruiters" not in item:
+            return []
+        note = partial(self.report.note, row, item, "")
+        people = [self._rows.recruiter(data, note) for data in item["recruiters"] or ()]
+        recruiters = list(dict.fromkeys(people))
+        if [link.recruiter_id for link in vacancy.ordered_recruiter_links] != [r.pk for r in recruiters]:
+            changed.add("recruiters")
+        return recruiters
+
+    def _publish_draft(self, row: Row, item: dict[str, Any], vacancy: Vacancy, changed: set[str]) -> None:
+        """Publish `vacancy` as the source does, or report why it stays a draft."""
+        missing = list(vacancy.missing_to_publish().values())
+        if vacancy.brand and vacancy.brand.requires_approval:
+            missing.append("The brand publishes with approval only.")
+        if missing:
+            remarks = [Remark("", "draft", f"imported as a draft: {' '.join(missing)}")]
+            self.report.add("draft", row.name, *remarks, id=item["id"], is_id_shown=True)
+        else:
+            self._publish(row, item, vacancy)
+            changed.add("status")
+
+    def _check(
+        self, item: dict[str, Any], before: Vacancy | None, vacancy: Vacancy, changed: set[str]
+    ) -> None:
+        """Raise _RowRefusedError if `vacancy` would close before it opens, or needs approval."""
         if vacancy.publish_until and vacancy.publish_from and vacancy.publish_until <= vacancy.publish_from:
             field = "publish_until" if item.get("publish_until") else "closes_at"
             raise _RowRefusedError(Remark(field, "range", "Must be after the start of publication."))
         if needs_approval(before=before, after=vacancy, changed=changed, at=self.now):
             raise _RowRefusedError(Remark("", "approval", NEEDS_APPROVAL))
-        updated_at = item.get("updated_at", self.now if changed else vacancy.updated_at)
-        if vacancy.updated_at != updated_at:
-            vacancy.updated_at = updated_at
-            changed.add("updated_at")
 
-        if is_new or changed:
-            if not is_new:
-                rows = Vacancy.objects.select_for_update().filter(pk=vacancy.pk)
-                if rows.values_list("updated_at", flat=True).first() != known_at:
-                    raise _ChangedError
-            vacancy.save(force_insert=is_new)
-        _replace_children(vacancy, changed, options=options, recruiters=recruiters, attachments=external)
+    def _count(
+        self, row: Row, item: dict[str, Any], vacancy: Vacancy, changed: set[str], *, is_new: bool
+    ) -> None:
+        """Report what was done with the vacancy."""
         if (slug := item.get("slug")) and slug != vacancy.slug and (is_new or "title" in changed):
             self.report.note(row, item, "", "slug", f"the slug changed from {slug} to {vacancy.slug}")
         if is_new:
@@ -310,6 +332,25 @@ class Importer:
 
 def _digest(item: Any) -> str:
     return hashlib.sha256(json.dumps(item, sort_keys=True).encode()).hexdigest()
+
+
+def _attachments(item: dict[str, Any], uploads: list[Attachment], changed: set[str]) -> list[tuple[str, str]]:
+    """Return the names and URLs of the external attachments of `item`."""
+    if "attachments" not in item:
+        return []
+    external = attachment_pairs(item)
+    if [(a.name, a.url) for a in uploads if a.url] != external:
+        changed.add("attachments")
+    return external
+
+
+def _save(before: Vacancy | None, vacancy: Vacancy) -> None:
+    """Insert `vacancy`, or update it if it is still as `before`, else raise _ChangedError."""
+    if before is not None:
+        rows = Vacancy.objects.select_for_update().filter(pk=vacancy.pk)
+        if rows.values_list("updated_at", flat=True).first() != before.updated_at:
+            raise _ChangedError
+    vacancy.save(force_insert=before is None)
 
 
 def _replace_children(
