@@ -12,25 +12,25 @@ from unfold.decorators import display
 from applications.admin.reports import ReportsAdmin
 from applications.models import Application
 from jobsite.admin.base import counted
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 from vacancies.admin.vacancy import VacancyAdmin as BaseVacancyAdmin
 from vacancies.models import Vacancy
 
 
 @admin.register(Vacancy)
 class VacancyAdmin(ReportsAdmin, BaseVacancyAdmin):
-    def get_queryset(self, request: AuthenticatedRequest) -> QuerySet:
+    def get_queryset(self, request: UserRequest) -> QuerySet:
         count = counted(Application.objects.all(), "vacancy")
         return super().get_queryset(request).annotate(application_count=count)
 
     list_columns = (*BaseVacancyAdmin.list_columns, "applied")
     default_columns = (*BaseVacancyAdmin.default_columns, "applied")
 
-    def offered_columns(self, request: AuthenticatedRequest) -> tuple[str, ...]:
+    def offered_columns(self, request: UserRequest) -> tuple[str, ...]:
         may = request.user.has_perm("applications.view_application")
         return tuple(name for name in self.list_columns if may or name != "applied")
 
-    def rows_of_page(self, request: AuthenticatedRequest, vacancies: QuerySet) -> list[Vacancy]:
+    def rows_of_page(self, request: UserRequest, vacancies: QuerySet) -> list[Vacancy]:
         count = counted(Application.objects.all(), "vacancy")
         return super().rows_of_page(request, vacancies.annotate(application_count=count))
 
