@@ -89,7 +89,6 @@ MESSAGES = [
     "The replica answers again",
     "The cache server is unavailable: ",
     "The database could not answer ",
-    "The fast path failed; Django makes the response.",
     "Not started: the configuration is unsafe",
     "A table was in use at every attempt",
     "A file could not be stored: ",
