@@ -95,6 +95,17 @@ def test_published_vacancy_stays_complete(change: dict[str, Any], field: str) ->
     assert content(vacancy) == before
 
 
+def test_markup_is_sanitised_before_it_is_compared_or_submitted(anna: User) -> None:
+    vacancy = make_vacancy(
+        brand=make_brand("Strict", requires_approval=True), description="<p>Care</p>", updated_at=NOW
+    )
+    hostile = "<p>Care</p><script>alert(1)</script>"
+    assert save_content(vacancy, {"description": hostile}, author=anna, at=NOW).approval is None
+    saved = save_content(vacancy, {"profile": hostile}, author=anna, at=NOW)
+    assert saved.approval is not None
+    assert saved.approval.changes == {"profile": "<p>Care</p>"}
+
+
 def test_attachments_keep_their_rows(anna: User) -> None:
     """Open forms name them by id."""
     vacancy = make_vacancy()

@@ -23,6 +23,7 @@ STATES: dict[str, dict[str, Any]] = {
     "draft": {"status": "draft", "publish_from": None},
     "scheduled": {"publish_from": NOW + DAY, "publish_until": NOW + 9 * DAY},
     "published": {"publish_from": NOW - 2 * DAY, "publish_until": NOW + 9 * DAY},
+    "expired": {"publish_from": NOW - 2 * DAY, "publish_until": NOW - DAY},
     "unpublished": {"status": "unpublished", "publish_from": NOW - 2 * DAY},
 }
 ACTIONS: dict[str, Any] = {

@@ -11,20 +11,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from vacancies.dates import end_of_day, last_day
-from vacancies.history.versions import PUBLICATION, record, values_of
-from vacancies.models import (
-    Attachment,
-    Change,
-    State,
-    Status,
-    Vacancy,
-    VacancyOption,
-    VacancyRecruiter,
-    needs_approval,
-)
+from vacancies.history.versions import PUBLICATION, content, values_of
+from vacancies.models import Change, State, Status, Vacancy, needs_approval
 from vacancies.operations.approval_requests import needed_reason
 from vacancies.operations.blockers import publish_blockers
-from vacancies.operations.save import save_values
+from vacancies.operations.save import save_content, save_values
 from vacancies.querysets import VacancyQuerySet
 
 
@@ -189,18 +180,11 @@ def duplicate(*, vacancy: Vacancy, at: datetime, author: Any = None) -> Vacancy:
     """Return a new draft with the content of `vacancy`, without its dates."""
     with transaction.atomic():
         # Locked, so that the columns and the related rows are from the same save.
-        copy = Vacancy.objects.select_for_update().get(pk=vacancy.pk)
-        copy.pk, copy._state.adding = None, True
-        copy.title = _("Copy of %(title)s") % {"title": vacancy.title}
-        copy.title = copy.title[: Vacancy._meta.get_field("title").max_length]
-        copy.status, copy.publish_from, copy.publish_until = Status.DRAFT, None, None
-        copy.created_at = copy.updated_at = at
-        copy.save()
-        child_tables: tuple[Any, ...] = (VacancyOption, VacancyRecruiter, Attachment)
-        for model in child_tables:
-            rows = list(model.objects.filter(vacancy=vacancy))
-            for row in rows:
-                row.pk, row.vacancy = None, copy
-            model.objects.bulk_create(rows)
-        record(copy, Change.DUPLICATED, author=author, at=at)
-    return copy
+        Vacancy.objects.select_for_update().only("pk").get(pk=vacancy.pk)
+        title = _("Copy of %(title)s") % {"title": vacancy.title}
+        wanted = content(vacancy) | {
+            "title": title[: Vacancy._meta.get_field("title").max_length],
+            "status": Status.DRAFT.value, "publish_from": None, "publish_until": None,
+        }  # fmt: skip
+        copy = Vacancy(created_at=at)
+        return save_content(copy, wanted, author=author, at=at, change=Change.DUPLICATED).vacancy

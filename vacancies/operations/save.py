@@ -13,7 +13,9 @@ from django.core.files import File
 from django.db import transaction
 from django.db.models import QuerySet
 
+from jobsite.html import sanitise
 from vacancies.choices import Keyword
+from vacancies.fields import html_fields
 from vacancies.history.versions import (
     PUBLICATION,
     Content,
@@ -98,6 +100,7 @@ def plan_save(
     before = content(vacancy) if stored else {}
     missing: list[str] = []
     wanted = {name: wanted[name] for name in content_fields() if name in wanted}
+    wanted |= {name: sanitise(wanted[name]) for name in html_fields(Vacancy) if name in wanted}
     if skips_missing:
         wanted, missing = existing(wanted, forms)
     if base is not None:
@@ -106,7 +109,10 @@ def plan_save(
     after = copy(vacancy)
     set_values(after, changes)
     plan = Plan(after, before, changes, missing=missing)
-    if reasons := save_blockers(after=after, changed=changes, at=at):
+    checked = set(changes)
+    if vacancy.pk and not stored:  # deleted: it may have been published, and have ended since
+        checked -= {"status", "publish_until"}
+    if reasons := save_blockers(after=after, changed=checked, at=at):
         raise ValidationError(reasons)
     if is_approved or not needs_approval(before=stored, after=after, changed=changes, at=at):
         return plan
@@ -150,14 +156,9 @@ def save_content(
         if not is_new:
             vacancy = Vacancy.objects.select_for_update().get(pk=vacancy.pk)
         plan = plan_save(
-            vacancy,
-            wanted,
-            base=base,
-            at=at,
-            is_approved=is_approved,
-            skips_missing=skips_missing,
+            vacancy, wanted, base=base, at=at, is_approved=is_approved, skips_missing=skips_missing,
             forms=forms,
-        )
+        )  # fmt: skip
         change = change or (Change.CREATED if is_new else Change.CHANGED)
         saved = Saved(plan.vacancy, plan)
         if plan.changes or not plan.requested:

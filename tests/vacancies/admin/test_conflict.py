@@ -16,7 +16,7 @@ from tests.conftest import NOW
 from tests.factories import make_recruiter
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import opened, page, picture, saved
-from vacancies.admin.edit.form_input import parsed
+from vacancies.admin.edit.form_input import parse_post_data
 from vacancies.models import Attachment, Autosave, Vacancy, VacancyOption, VacancyRecruiter
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
@@ -61,7 +61,7 @@ def test_page_contains_what_a_browser_posts_from_the_untouched_form(anna, vacanc
             if any(values) and not re.search(r"__prefix__|_FORMS$|^(csrf|base$|page$|initial-)", name)
         }
 
-    base = parsed(form["base"])
+    base = parse_post_data(form["base"])
     assert base is not None
     assert comparable(base) == comparable(form)
 

@@ -26,7 +26,7 @@ from vacancies.admin.edit.conflict import (
     names,
     version_of,
 )
-from vacancies.admin.edit.form_input import FILES, Input, chosen_files, posted
+from vacancies.admin.edit.form_input import FILES, Input, chosen_files, post_data
 from vacancies.models import Autosave, Presence, Vacancy
 
 INPUT_MAX = 1_000_000  # characters of one input
@@ -89,7 +89,7 @@ class AutosavePages(AdminPages):
         if page and "_unchanged" in request.POST:
             Autosave.objects.of(request.user, pk).filter(page=page, data__isnull=False).delete()
         elif page:
-            data = posted(request.POST)
+            data = post_data(request.POST)
             if len(json.dumps(data)) > INPUT_MAX:
                 return JsonResponse({"error": _("This is too long to be kept on the server.")}, status=413)
             Autosave.objects.store(user=request.user, vacancy=pk, page=page, data=data, at=now)

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 
 from jobsite.admin.base import person
 from jobsite.formats import format_datetime
-from vacancies.admin.edit.form_input import FILES, Input, chosen_files, parsed, posted
+from vacancies.admin.edit.form_input import FILES, Input, chosen_files, parse_post_data, post_data
 from vacancies.admin.edit.forms import make_forms
-from vacancies.admin.edit.merge import MINE, THEIRS, Merge, Sides, merge_fields
+from vacancies.admin.edit.merge import MINE, THEIRS, Merge, MergeInput, merge_fields
 from vacancies.admin.edit.merge_rows import RowMerge
 from vacancies.history.diff import marked
 from vacancies.models import Change, Vacancy, Version
@@ -59,9 +59,9 @@ def merge_input(
     """Merge `mine` with the stored vacancy, as input of a form that starts from the latter. `mine` can be
     unfinished, so this works on inputs and not on contents."""
     forms = make_forms(admin, request, vacancy)
-    theirs = forms.untouched()
-    base = parsed(next(iter(mine.get("base", ())), ""))
-    sides = Sides(base, mine, theirs, uploads or {}, decisions or {})
+    theirs = forms.initial_post_data()
+    base = parse_post_data(next(iter(mine.get("base", ())), ""))
+    sides = MergeInput(base, mine, theirs, uploads or {}, decisions or {})
     result = merge_fields(sides, forms.form)
     for formset in forms.formsets:
         RowMerge(sides, result, formset).run()
@@ -82,14 +82,14 @@ def merge_posted(admin: Any, request: HttpRequest, vacancy: Vacancy) -> Merge | 
     if request.POST.get(SEEN) != version:  # they were about another text
         decisions = {}
     uploads = chosen_files(request.FILES)
-    return merge_input(admin, request, vacancy, posted(request.POST), uploads=uploads, decisions=decisions)
+    return merge_input(admin, request, vacancy, post_data(request.POST), uploads=uploads, decisions=decisions)
 
 
-def merged_files(request: HttpRequest, merge: Merge | None) -> Any:
-    """Return the uploaded files that are still used, by their input in the merged form."""
+def merged_data(request: HttpRequest, merge: Merge | None) -> tuple[Input, Any]:
+    """Return the data and the files for the form: the posted ones, or those that are left after a merge."""
     if merge is None:
-        return request.FILES
-    return {new: request.FILES[name] for name, new in merge.uploads.items()}
+        return dict(request.POST.lists()), request.FILES
+    return merge.data, {new: request.FILES[name] for name, new in merge.uploads.items()}
 
 
 def conflict_page(

@@ -15,7 +15,7 @@ ROWS_MAX = 1000  # as in formsets
 _OF_THE_PAGE = ("csrfmiddlewaretoken",)
 
 
-def posted(data: QueryDict) -> Input:
+def post_data(data: QueryDict) -> Input:
     """Return the fields of posted `data`, without buttons and empty rows of scripts."""
     return {
         name: [value.replace("\0", "") for value in values]
@@ -32,14 +32,14 @@ def chosen_files(files: Any) -> dict[str, str]:
     return {name: file.name or "" for name, file in files.items()}
 
 
-def as_post(data: Mapping[str, Iterable[str]]) -> QueryDict:
+def to_querydict(data: Mapping[str, Iterable[str]]) -> QueryDict:
     result = QueryDict(mutable=True)
     for name, values in data.items():
         result.setlist(name, list(values))
     return result
 
 
-def parsed(text: str) -> Input | None:
+def parse_post_data(text: str) -> Input | None:
     """Return the input in a hidden input of a page, None if it has none or it is not valid."""
     try:
         data = json.loads(text)
@@ -53,7 +53,7 @@ def parsed(text: str) -> Input | None:
     return data if is_valid else None
 
 
-def untouched(form: forms.BaseForm, formsets: Iterable[Any]) -> Input:
+def initial_post_data(form: forms.BaseForm, formsets: Iterable[Any]) -> Input:
     """Return what a browser posts from the unbound `form` and `formsets` if nothing is changed, without the
     hidden inputs of the page itself. A file is represented by its stored name."""
     found: Input = {}

@@ -10,7 +10,7 @@ from django.forms.utils import ErrorDict
 from django.http import HttpRequest
 
 from jobsite.html import sanitise
-from vacancies.admin.edit.form_input import Input, as_post, untouched
+from vacancies.admin.edit.form_input import Input, initial_post_data, to_querydict
 from vacancies.choices import Keyword
 from vacancies.fields import html_fields
 from vacancies.history.versions import Content, columns_of, file_of
@@ -44,9 +44,9 @@ class EditForms:
         """Return the content of the vacancy as the valid forms have it. An upload is a file, not stored."""
         return read_content(self.form, self.formsets)
 
-    def untouched(self) -> Input:
+    def initial_post_data(self) -> Input:
         """Return what a browser posts if nothing is changed. The forms are unbound."""
-        return untouched(self.form, self.formsets)
+        return initial_post_data(self.form, self.formsets)
 
     def without_errors(self) -> None:
         """Keep bound forms, whose user is not done, from being validated."""
@@ -66,7 +66,7 @@ def make_forms(
     start = start or Start()
     fields = flatten_fieldsets(admin.get_fieldsets(request, vacancy))
     form_class = admin.get_form(request, vacancy, change=vacancy is not None, fields=fields)
-    posted = None if data is None else as_post(data)
+    posted = None if data is None else to_querydict(data)
     # Without an instance, fields of a new vacancy start with the values of the form class.
     instance = vacancy or (Vacancy(image=start.image) if start.image else None)
     form = form_class(posted, files, instance=instance, initial=start.initial)

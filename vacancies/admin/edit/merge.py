@@ -31,7 +31,7 @@ class Overlap:
 
 
 @dataclass(frozen=True)
-class Sides:
+class MergeInput:
     """What is merged. `uploads` has the file names that were chosen in `mine`, by input; `decisions` has MINE
     or THEIRS for overlaps, by key."""
 
@@ -57,7 +57,7 @@ class Merge:
         return all(overlap.decision for overlap in self.overlaps)
 
 
-def merge_fields(sides: Sides, form: forms.BaseForm) -> Merge:
+def merge_fields(sides: MergeInput, form: forms.BaseForm) -> Merge:
     """Merge the fields of `form`, which is that of the stored vacancy, unbound. The rows of formsets are
     those of `mine`."""
     result = Merge(data=dict(sides.mine), uploads={name: name for name in sides.uploads})
@@ -83,11 +83,11 @@ def merge_fields(sides: Sides, form: forms.BaseForm) -> Merge:
             )
             if decision == MINE:
                 continue
-        _take(sides.theirs, result, name, names)
+        _use_theirs(sides.theirs, result, name, names)
     return result
 
 
-def _take(theirs: Input, result: Merge, name: str, names: list[str]) -> None:
+def _use_theirs(theirs: Input, result: Merge, name: str, names: list[str]) -> None:
     own = re.compile(re.escape(name) + r"(_\d|-clear)?")
     for each in [each for each in result.data if own.fullmatch(each)]:
         del result.data[each]
@@ -95,7 +95,7 @@ def _take(theirs: Input, result: Merge, name: str, names: list[str]) -> None:
     result.uploads.pop(name, None)
 
 
-def file_of(sides: Sides, name: str, stored: Values) -> Values:
+def file_of(sides: MergeInput, name: str, stored: Values) -> Values:
     """Return the file of `mine`: the chosen one, none if it is cleared, or the `stored` one."""
     if name in sides.uploads:
         return (sides.uploads[name],)

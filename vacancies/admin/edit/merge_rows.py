@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
 from vacancies.admin.edit.form_input import ROWS_MAX, Input, widget_of
-from vacancies.admin.edit.merge import MINE, Merge, Overlap, Sides, Values, file_of, lines, values_of
+from vacancies.admin.edit.merge import MINE, Merge, MergeInput, Overlap, Values, file_of, lines, values_of
 
 Content = dict[str, Values] | None  # of a row, by field; None if there is no such row
 UNKNOWN: Content = {"": ()}  # equals no content
@@ -49,7 +49,7 @@ def rows_of(data: Input, prefix: str, *, is_mine: bool = False) -> list[Row]:
 class RowMerge:
     """Merges the rows of one formset into `result`. `formset` is that of the stored vacancy, unbound."""
 
-    def __init__(self, sides: Sides, result: Merge, formset: Any) -> None:
+    def __init__(self, sides: MergeInput, result: Merge, formset: Any) -> None:
         self.sides, self.result, self.prefix = sides, result, formset.prefix
         hidden = ("id", "DELETE", "position", formset.fk.name)
         self.fields: dict[str, forms.Field] = {

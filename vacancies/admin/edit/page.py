@@ -22,8 +22,8 @@ from vacancies.admin.base import TABLE_NOTE
 from vacancies.admin.date_rules import date_rules
 from vacancies.admin.edit import template as templates
 from vacancies.admin.edit.autosave import NEW, Unsaved, find_unsaved, form_url, key_of, mark_saved, store
-from vacancies.admin.edit.conflict import KEEP_EDITING, conflict_page, merge_posted, merged_files, merged_note
-from vacancies.admin.edit.form_input import FILES, Input, chosen_files, posted
+from vacancies.admin.edit.conflict import KEEP_EDITING, conflict_page, merge_posted, merged_data, merged_note
+from vacancies.admin.edit.form_input import FILES, chosen_files, post_data
 from vacancies.admin.edit.forms import EditForms, Start, make_forms
 from vacancies.admin.edit.merge import Merge
 from vacancies.admin.edit.prefill import start_of_request
@@ -72,10 +72,8 @@ class EditPage:
     def _get(self) -> HttpResponse:
         admin, request, vacancy = self.admin, self.request, self.vacancy
         if vacancy:
-            is_wanted, start = (
-                admin.has_change_permission(request, vacancy),
-                start_of_request(request, vacancy),
-            )
+            is_wanted = admin.has_change_permission(request, vacancy)
+            start = start_of_request(request, vacancy)
         else:
             is_wanted = not set(request.GET) - {"_changelist_filters"}
             start = templates.start_of(self.template, request.user) if self.template else Start()
@@ -96,18 +94,16 @@ class EditPage:
         merge = merge_posted(self.admin, self.request, self.vacancy) if self.vacancy else None
         if merge and (response := self._to_decide(merge)):
             return response
-        # Of a merged form, the data and the files that are left.
-        data = merge.data if merge else posted(self.request.POST)
-        files = merged_files(self.request, merge)
+        if merge and self.vacancy:
+            seen = self.request.POST.get("version", "")
+            self._note(merged_note(self.vacancy, seen, merge), messages.INFO)
+        data, files = merged_data(self.request, merge)
         image = (self.template.content.get("image") or "") if self.template else ""
         forms = make_forms(
             self.admin, self.request, self.vacancy, start=Start(image=image), data=data, files=files
         )
         if not forms.is_valid():
-            return self._refused(forms, data)
-        if merge and self.vacancy:
-            seen = self.request.POST.get("version", "")
-            self._note(merged_note(self.vacancy, seen, merge), messages.INFO)
+            return self._refused(forms, merge)
         wanted = forms.content()
         if self.template:
             chosen = templates.chosen_files(self.request, self.template)
@@ -120,7 +116,7 @@ class EditPage:
             )
         except ValidationError as error:
             forms.form.add_reasons(error.message_dict)
-            return self._refused(forms, data)
+            return self._refused(forms, merge)
         return self._saved(forms, saved)
 
     def _to_decide(self, merge: Merge) -> HttpResponse | None:
@@ -132,14 +128,15 @@ class EditPage:
                 return None
             store(request, vacancy.pk, merge.data)
             return redirect(form_url(vacancy))
-        mine = posted(request.POST)
+        mine = post_data(request.POST)
         store(request, vacancy.pk, mine)
         files = [f"{name}={file}" for name, file in chosen_files(request.FILES).items()]
         mine[FILES] = [*mine.get(FILES, []), *files]
         button = next((name for name in ("_addanother", "_continue") if name in request.POST), "_save")
         return conflict_page(self.admin, request, vacancy, merge, mine, button=button)
 
-    def _refused(self, forms: EditForms, data: Input) -> HttpResponse:
+    def _refused(self, forms: EditForms, merge: Merge | None) -> HttpResponse:
+        data = merge.data if merge else post_data(self.request.POST)
         store(self.request, self.vacancy.pk if self.vacancy else None, data)
         return self._show(forms, Unsaved(), [])
 
@@ -217,7 +214,7 @@ class EditPage:
         if form.is_bound:
             base, page = form.data.get("base", ""), key_of(form.data.get("page", ""))
         else:
-            base, page = json.dumps(forms.untouched()) if self.vacancy else "", ""
+            base, page = json.dumps(forms.initial_post_data()) if self.vacancy else "", ""
         return {
             "base": base,
             "page": page or secrets.token_hex(8),

@@ -10,8 +10,7 @@ from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
-from vacancies.admin.edit.conflict import merge_posted, merged_files
-from vacancies.admin.edit.form_input import posted
+from vacancies.admin.edit.conflict import merge_posted, merged_data
 from vacancies.admin.edit.forms import make_forms
 from vacancies.history.diff import differences
 from vacancies.models import Vacancy
@@ -68,8 +67,8 @@ class VacancyPages(AdminPages):
         merge = merge_posted(self.admin, request, vacancy)
         if merge and not merge.is_complete:
             return HttpResponse(status=422)
-        data = merge.data if merge else posted(request.POST)
-        forms = make_forms(self.admin, request, vacancy, data=data, files=merged_files(request, merge))
+        data, files = merged_data(request, merge)
+        forms = make_forms(self.admin, request, vacancy, data=data, files=files)
         if not forms.is_valid():
             return HttpResponse(status=422)
         try:

@@ -153,7 +153,7 @@ class VacancyChangeList(ChangeList):
         self.result_count, self.full_result_count = self.paginator.count, None
         self.can_show_all = self.result_count <= self.list_max_show_all
         self.multi_page = self.result_count > self.list_per_page
-        self.show_full_result_count = self.show_admin_actions = True
+        self.show_full_result_count, self.show_admin_actions = False, True
         if (self.show_all and self.can_show_all) or not self.multi_page:
             pks = list(self.queryset.values_list("pk", flat=True))
         else:

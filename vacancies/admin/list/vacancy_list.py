@@ -19,7 +19,7 @@ from jobsite.admin.base import JobsiteAdmin, as_id
 from jobsite.formats import format_datetime, zoned
 from vacancies.admin.list.change_list import SHOWN, VIEW_VAR, VacancyChangeList
 from vacancies.admin.list.editing import ListEditing
-from vacancies.admin.list.saved_view_pages import ALL, chosen_view
+from vacancies.admin.list.saved_view_pages import ALL
 from vacancies.admin.list.saved_views import SavedViews
 from vacancies.dates import closing_date_of
 from vacancies.models import Vacancy
@@ -51,7 +51,7 @@ class VacancyListAdmin(JobsiteAdmin):
             "may_import": self.has_add_permission(request) or self.has_change_permission(request),
             "query": request.GET.urlencode(),
         } | (extra_context or {})  # fmt: skip
-        view = chosen_view(request) if request.method == "GET" and PAGE_VAR not in request.GET else None
+        view = views.view if request.method == "GET" and PAGE_VAR not in request.GET else None
         try:
             response = super().changelist_view(request, context)
         except SuspiciousOperation:
