@@ -1,6 +1,5 @@
 """POST and DELETE /v1/auth/token: issuing, errors, CORS and revocation."""
 
-import io
 import json
 from datetime import timedelta
 from unittest import mock
@@ -227,20 +226,6 @@ def test_other_content_types_are_refused(client, jane):
     assert not Token.objects.exists()
 
 
-def test_content_type_parameters_are_ignored(client, jane, wsgi):
-    body = json.dumps({"username": "jane", "password": PASSWORD}).encode()
-    json_type = "application/json"
-    for content_type in (f"{json_type}; charset=rot13", f"{json_type};charset=utf-8", json_type.upper()):
-        started = []
-        environ = {
-            "REQUEST_METHOD": "POST", "PATH_INFO": TOKEN, "CONTENT_TYPE": content_type,
-            "CONTENT_LENGTH": str(len(body)), "SERVER_NAME": "testserver", "SERVER_PORT": "80",
-            "wsgi.url_scheme": "http", "wsgi.input": io.BytesIO(body),
-        }  # fmt: skip
-        b"".join(wsgi(environ, lambda status, headers, started=started: started.append(status)))
-        assert started == ["200 OK"]
-
-
 # --- Storage of tokens -------------------------------------------------------------------------
 
 
@@ -257,20 +242,6 @@ def test_token_table_has_no_usable_token(client, jane):
     assert client.get(MINE, headers=bearer(token[:15])).status_code == 401  # the stored prefix
     assert client.get(MINE, headers=bearer(token[:15] + "0" * 49)).status_code == 401
     assert client.get(MINE, headers=bearer(token)).status_code == 200
-
-
-def test_token_is_in_no_log(client, jane, caplog):
-    caplog.set_level("DEBUG")
-    token = sign_in(client).json()["data"]["token"]
-    client.get(MINE, headers=bearer(token))
-    client.get(MINE, headers=bearer(token + "0"))
-    messages = " ".join(
-        record.getMessage() for record in caplog.records if record.name != "django.db.backends"
-    )
-
-    assert token not in messages
-    assert PASSWORD not in messages
-    assert "jane" not in messages
 
 
 # --- Other origins -----------------------------------------------------------------------------

@@ -139,21 +139,6 @@ def test_script_finds_each_of_its_texts(client):
 # --- what does not follow the reader -----------------------------------------------------------
 
 
-def test_served_form_does_not_depend_on_the_reader(client, colleague, form):
-    make_vacancy(pk=9, form=form)
-    paths = ("/v1/vacancies/9/form", "/v1/vacancies/9/form/schema", "/v1/vacancies/99/form", "/openapi.json")
-    plain = [client.get(path) for path in paths]
-
-    reader = colleague("nl")
-    reader.get(LIST)  # leaves nothing behind
-    reader.cookies["django_language"] = "nl"
-    for path, before in zip(paths, plain, strict=True):
-        answer = reader.get(path)
-        assert (answer.status_code, answer.content) == (before.status_code, before.content)
-        for name in ("Content-Language", "Vary"):
-            assert answer.headers.get(name) == before.headers.get(name), (path, name)
-
-
 def test_command_is_in_english_on_a_dutch_site(db, settings, tmp_path, capsys):
     settings.LANGUAGE_CODE = "nl"
     make_vacancy(pk=9)

@@ -163,11 +163,15 @@ def test_brand_administrator_changes_no_one_above_or_of_other_brands(brand_admin
 
 def test_only_superusers_change_addresses_and_permissions(administrator, acme):
     an = colleague("an", "Recruiter", acme)
-    rights = {"is_superuser": "on", "user_permissions": [1, 2, 3], "password": "x"}
-    change(signed_in(administrator), an, email="mine@example.org", username="mine", **rights)
-    an.refresh_from_db()
-    assert (an.email, an.username) == ("an@example.org", "an")
-    assert (an.is_superuser, an.user_permissions.count(), an.check_password("x")) == (False, 0, True)
+    rights = {"is_superuser": "on", "user_permissions": [1, 2, 3], "password": "y"}
+    for user in (an, administrator):
+        name, client = user.username, signed_in(administrator)
+        sent = {"email": "mine@example.org", "username": "mine", "first_name": "Changed"}
+        assert change(client, user, **sent, **rights).status_code == 302
+        user.refresh_from_db()
+        assert (user.email, user.username, user.first_name) == (f"{name}@example.org", name, "Changed")
+        assert (user.is_superuser, user.user_permissions.count()) == (False, 0)
+        assert user.check_password("x")
     root = signed_in(User.objects.create_superuser("root"))
     change(root, an, email="mine@example.org", username="mine")
     an.refresh_from_db()

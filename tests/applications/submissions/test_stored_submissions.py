@@ -13,7 +13,7 @@ from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 from applications.api import bodies
 from applications.models import Application, Message, SubmissionFile
-from applications.submissions.files import StoredFiles, open_file
+from applications.submissions.files import open_file
 from jobsite import private_files
 from tests.applications.submissions.sending import (
     PDF,
@@ -58,21 +58,6 @@ def killed(*args: Any, **kwargs: Any) -> None:
 
 
 # --- Crash points ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("is_discarded", [True, False])
-def test_crash_before_the_commit_stores_nothing(vacancy, settings, monkeypatch, is_discarded) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr("applications.operations.submitting.queue_receipt", killed)
-        if not is_discarded:  # SIGKILL runs no handler
-            patch.setattr(StoredFiles, "discard", lambda self: None)
-        with pytest.raises(Killed):
-            send_files(vacancy, WITH_CV, headers=KEY, cv=("cv.pdf", PDF))
-    assert counts() == (0, 0, 0)
-    assert len(stored(settings)) == (0 if is_discarded else 1)
-
-    assert send_files(vacancy, WITH_CV, headers=KEY, cv=("cv.pdf", PDF)).status_code == 201
-    assert (counts(), content()) == ((1, 1, 1), PDF)
 
 
 def test_crash_after_the_commit_loses_nothing(vacancy, settings, monkeypatch) -> None:

@@ -81,34 +81,6 @@ def test_total_fits_the_items_after_a_concurrent_write(monkeypatch, totals, numb
     assert (len(body["data"]), body["meta"]["total"]) == (items, total)
 
 
-@given(total=st.integers(0, 400), size=st.integers(1, 100))
-def test_following_links_returns_every_row_once(total, size):
-    seen, number = [], 1
-    while True:
-        body = page(total, size, number)
-        seen += body["data"]
-        if body["links"]["next"] is None:
-            break
-        number = size_and_number(body["links"]["next"])[1]
-
-    assert seen == list(range(total))
-    assert number == body["meta"]["last_page"]
-
-
-def test_empty_list():
-    body = page(0)
-
-    only = "http://testserver/v1/things?page%5Bsize%5D=20&page%5Bnumber%5D=1"
-    numbers = {"last_page": 1, "path": "http://testserver/v1/things", "per_page": 20, "to": None, "total": 0}
-    assert body == {
-        "data": [],
-        "links": {"first": only, "last": only, "prev": None, "next": None},
-        "meta": {"current_page": 1, "from": None} | numbers,
-    }
-    assert list(body) == ["data", "links", "meta"]
-    assert list(body["meta"]) == ["current_page", "from", "last_page", "path", "per_page", "to", "total"]
-
-
 assert NUMBER_ALLOWED == "a whole number from 1 to 999999999 in plain digits"
 
 
