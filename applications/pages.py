@@ -27,7 +27,7 @@ from applications.submissions.links import MAX_AGE, opened_by
 from jobsite.accounts import pages as accounts
 from jobsite.api.absolute_urls import base_url
 from jobsite.text.formats import format_datetime
-from jobsite.types import AuthenticatedRequest, JsonObject, StrOrPromise
+from jobsite.types import JsonObject, StrOrPromise, UserRequest
 
 PER_PAGE = 20
 View = Callable[..., HttpResponse]
@@ -69,7 +69,7 @@ def by_account(view: View) -> View:
 
     @signed_in
     @wraps(view)
-    def answer(request: AuthenticatedRequest, pk: int) -> HttpResponse:
+    def answer(request: UserRequest, pk: int) -> HttpResponse:
         application = Application.objects.of(request.user).filter(pk=pk).first()
         if application is None:
             context = {"heading": _("There is no such application")}
@@ -271,7 +271,7 @@ def claim(request: HttpRequest, application: Application, *, base: str, **place:
 
 @signed_in
 @require_safe
-def account(request: AuthenticatedRequest) -> HttpResponse:
+def account(request: UserRequest) -> HttpResponse:
     """Show the applications of the current user, and links to manage the account."""
     at = timezone.now()
     rows = Application.objects.of(request.user).newest_first().with_visible_status()
@@ -288,14 +288,14 @@ def account(request: AuthenticatedRequest) -> HttpResponse:
 
 @signed_in
 @require_safe
-def export_account(request: AuthenticatedRequest) -> HttpResponse:
+def export_account(request: UserRequest) -> HttpResponse:
     """Send the data about the current user as a JSON file."""
     return _download(privacy.export(user=request.user, now=timezone.now(), is_own=True))
 
 
 @signed_in
 @get_or_post
-def delete_account(request: AuthenticatedRequest) -> HttpResponse:
+def delete_account(request: UserRequest) -> HttpResponse:
     """Ask for the password, then delete the account of the current user with all its applications."""
     user = request.user
     form = accounts.PasswordForm(request, request.POST if request.method == "POST" else None)

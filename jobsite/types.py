@@ -14,7 +14,7 @@ StrOrPromise = str | Promise
 JsonObject = dict[str, Any]
 
 
-class AuthenticatedRequest(HttpRequest):
+class UserRequest(HttpRequest):
     """A request of a view that only signed-in users reach, such as those of the admin. For annotations."""
 
     user: "User"

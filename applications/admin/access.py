@@ -18,7 +18,7 @@ from applications.models import AccessLog, Application, Token
 from jobsite.admin.base import JobsiteAdmin, as_id
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 from vacancies.access import colleagues_of, scope_to_brands
 from vacancies.querysets import EVERY_BRAND
 
@@ -26,10 +26,10 @@ from vacancies.querysets import EVERY_BRAND
 class ReadOnlyAdmin(JobsiteAdmin):
     """A read-only admin page."""
 
-    def has_add_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
+    def has_add_permission(self, request: UserRequest, obj: Model | None = None) -> bool:
         return False
 
-    def has_change_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
+    def has_change_permission(self, request: UserRequest, obj: Model | None = None) -> bool:
         return False
 
 
@@ -42,7 +42,7 @@ class TokenAdmin(ReadOnlyAdmin):
     list_select_related = ("user",)
     search_fields = ("user__username",)
 
-    def get_queryset(self, request: AuthenticatedRequest) -> QuerySet:
+    def get_queryset(self, request: UserRequest) -> QuerySet:
         """Accounts belong to no brand, so users of some brands see no tokens."""
         tokens = super().get_queryset(request)
         return tokens if request.user.has_perm(EVERY_BRAND) else tokens.none()
@@ -54,11 +54,11 @@ class PersonFilter(DropdownFilter):
     title = _("person")
     parameter_name = "actor"
 
-    def lookups(self, request: AuthenticatedRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
         rows = visible_users(request).filter(is_staff=True)
         return sorted(((str(user.pk), person(user)) for user in rows), key=lambda each: each[1].casefold())
 
-    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
+    def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
         pk = as_id(self.value())
         return queryset if pk is None else queryset.filter(actor=pk)
 
@@ -69,7 +69,7 @@ class ApplicationFilter(TextFilter):
     title = _("application number")
     parameter_name = "application"
 
-    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
+    def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
         pk = as_id(self.value())
         return queryset if pk is None else queryset.filter(application=pk)
 
@@ -85,7 +85,7 @@ class AccessLogAdmin(ReadOnlyAdmin):
     show_full_result_count = False
     search_fields = ("actor__username", "actor__first_name", "actor__last_name", "=application")
 
-    def get_queryset(self, request: AuthenticatedRequest) -> QuerySet:
+    def get_queryset(self, request: UserRequest) -> QuerySet:
         """Users of some brands see the access to their applicants. Erased applications belong to no brand."""
         entries = super().get_queryset(request)
         if request.user.has_perm(EVERY_BRAND):
@@ -93,18 +93,18 @@ class AccessLogAdmin(ReadOnlyAdmin):
         own = scope_to_brands(request.user, Application.objects.all(), "vacancy")
         return entries.filter(application__in=own.order_by().values("pk"))
 
-    def has_delete_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
+    def has_delete_permission(self, request: UserRequest, obj: Model | None = None) -> bool:
         return False
 
     # --- names and links: for the rows of a page at once ---
 
-    def get_changelist_instance(self, request: AuthenticatedRequest) -> ChangeList:
+    def get_changelist_instance(self, request: UserRequest) -> ChangeList:
         changelist = super().get_changelist_instance(request)
         changelist.result_list = add_links(request, list(changelist.result_list))
         return changelist
 
     def get_object(
-        self, request: AuthenticatedRequest, object_id: str, from_field: str | None = None
+        self, request: UserRequest, object_id: str, from_field: str | None = None
     ) -> AccessLog | None:
         entry = super().get_object(request, object_id, from_field)
         return add_links(request, [entry])[0] if entry else None
@@ -132,11 +132,11 @@ class AccessLogAdmin(ReadOnlyAdmin):
         return _linked(url, text)
 
 
-def visible_users(request: AuthenticatedRequest) -> QuerySet[User]:
+def visible_users(request: UserRequest) -> QuerySet[User]:
     return colleagues_of(request.user) if request.user.has_perm("auth.view_user") else User.objects.none()
 
 
-def add_links(request: AuthenticatedRequest, entries: list[Any]) -> list[Any]:
+def add_links(request: UserRequest, entries: list[Any]) -> list[Any]:
     """Add to each entry the URL of its person, or "" if the user may not see it; and its application, or None
     if it is deleted or the user may not see it. Return the entries."""
     actors = visible_users(request).filter(pk__in={each.actor_id for each in entries if each.actor_id})

@@ -22,7 +22,7 @@ from applications.models import Application, HistoryEntry, SubmissionFile
 from applications.querysets import ApplicationQuerySet
 from jobsite.admin.base import counted
 from jobsite.text.formats import format_datetime
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 
 MAX_IDS_IN_QUERY = 5_000  # applications whose ids fit into a query
 # What a row of the list shows, besides annotations.
@@ -38,7 +38,7 @@ class ApplicationChangeList(ChangeList):
 
     result_list: Any
 
-    def get_results(self, request: AuthenticatedRequest) -> None:
+    def get_results(self, request: UserRequest) -> None:
         super().get_results(request)
         pks = list(self.result_list.values_list("pk", flat=True))
         files = counted(SubmissionFile.objects.all(), "submission__application")
@@ -66,20 +66,20 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
     list_before_template = "admin/applications/application/list_before.html"
     search_help_text = _("Search names, e-mail addresses, references and vacancies.")
 
-    def get_queryset(self, request: AuthenticatedRequest) -> QuerySet:
+    def get_queryset(self, request: UserRequest) -> QuerySet:
         planned = HistoryEntry.objects.filter(application=OuterRef("pk"), planned_at__gte=timezone.now())
         next_at = Subquery(planned.order_by("planned_at").values("planned_at")[:1])
         return super().get_queryset(request).annotate(next_at=next_at)
 
-    def get_changelist(self, request: AuthenticatedRequest, **kwargs: object) -> type[ChangeList]:
+    def get_changelist(self, request: UserRequest, **kwargs: object) -> type[ChangeList]:
         return ApplicationChangeList
 
-    def lookup_allowed(self, lookup: str, value: str, request: AuthenticatedRequest) -> bool:
+    def lookup_allowed(self, lookup: str, value: str, request: UserRequest) -> bool:
         """Allow the links that filter by a vacancy, beside the filters."""
         return lookup == "vacancy__id__exact" or super().lookup_allowed(lookup, value, request)
 
     def get_search_results(
-        self, request: AuthenticatedRequest, queryset: ApplicationQuerySet, search_term: str
+        self, request: UserRequest, queryset: ApplicationQuerySet, search_term: str
     ) -> tuple[ApplicationQuerySet, bool]:
         if not search_term:
             return queryset, False

@@ -23,7 +23,7 @@ from jobsite.api.absolute_urls import base_url
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 
 WRITE = "applications.add_message"
 
@@ -54,7 +54,7 @@ class EmailsAdmin(ApplicationParts):
     def get_urls(self) -> list[URLPattern]:
         return [*self.object_urls({"email": self.email_view}), *super().get_urls()]
 
-    def email_view(self, request: AuthenticatedRequest, object_id: str) -> HttpResponse:
+    def email_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Write an email: choose a template, edit, preview, send. Only the last step writes: it queues the
         email. The text that was posted is kept at every step."""
         application = self.application_or_404(request, object_id, WRITE)
@@ -98,7 +98,7 @@ class EmailsAdmin(ApplicationParts):
         response["Cache-Control"] = "private, no-store"
         return response
 
-    def _send(self, request: AuthenticatedRequest, email: mail.Email) -> HttpResponse:
+    def _send(self, request: UserRequest, email: mail.Email) -> HttpResponse:
         with transaction.atomic():
             sent, repeated = send_emails([email], author=request.user, at=timezone.now())
             log_access(request.user, Access.CHANGE, *sent)
@@ -111,7 +111,7 @@ class EmailsAdmin(ApplicationParts):
             self.message_user(request, text, messages.WARNING)
         return redirect(self.page_of(request, email.application, "emails"))
 
-    def emails_context(self, request: AuthenticatedRequest, application: Application) -> dict[str, object]:
+    def emails_context(self, request: UserRequest, application: Application) -> dict[str, object]:
         """Return what the emails of a page show: nothing that the user may not see."""
         if not request.user.has_perm("applications.view_message"):
             return {"may_see_emails": False}

@@ -14,7 +14,7 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter, DropdownFilte
 
 from applications.admin.bulk_move import stages
 from jobsite.admin.base import as_id
-from jobsite.types import AuthenticatedRequest, StrOrPromise
+from jobsite.types import StrOrPromise, UserRequest
 from vacancies.access import scope_to_brands
 from vacancies.models import Vacancy
 
@@ -24,9 +24,7 @@ OLDER = "older"
 class VacancyFilter(AutocompleteSelectFilter):
     """By a vacancy, found by typing. That of another brand is neither found nor named."""
 
-    def __init__(
-        self, field: Any, request: AuthenticatedRequest, params: Any, *args: Any, **kwargs: Any
-    ) -> None:
+    def __init__(self, field: Any, request: UserRequest, params: Any, *args: Any, **kwargs: Any) -> None:
         sent = as_id((params.pop("vacancy__id__exact", None) or [""])[-1])
         super().__init__(field, request, params, *args, **kwargs)
         if sent is not None:
@@ -39,7 +37,7 @@ class VacancyFilter(AutocompleteSelectFilter):
         choice["form"].fields[self.lookup_kwarg].queryset = own
         yield choice
 
-    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
+    def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
         return queryset.filter(vacancy=self.value()) if self.value() else queryset
 
 
@@ -49,12 +47,10 @@ class StageFilter(DropdownFilter):
     title = _("stage")
     parameter_name = "stage"
 
-    def lookups(
-        self, request: AuthenticatedRequest, model_admin: ModelAdmin
-    ) -> list[tuple[str, StrOrPromise]]:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
         return [(str(stage.pk), stage.name) for stage in stages(request)]
 
-    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
+    def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
         stage = as_id(self.value())
         return queryset if stage is None else queryset.filter(stage_id=stage)
 
@@ -63,9 +59,7 @@ class AgeFilter(DropdownFilter):
     title = _("age")
     parameter_name = "age"
 
-    def lookups(
-        self, request: AuthenticatedRequest, model_admin: ModelAdmin
-    ) -> list[tuple[str, StrOrPromise]]:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
         return [
             ("1", _("Last 24 hours")),
             ("7", _("Last 7 days")),
@@ -74,7 +68,7 @@ class AgeFilter(DropdownFilter):
             (f"{OLDER}90", _("Older than 90 days")),
         ]
 
-    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
+    def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
         chosen = self.value() or ""
         if chosen not in dict(self.lookup_choices):
             return queryset
@@ -89,12 +83,10 @@ class ReadFilter(DropdownFilter):
     title = _("new or read")
     parameter_name = "read"
 
-    def lookups(
-        self, request: AuthenticatedRequest, model_admin: ModelAdmin
-    ) -> list[tuple[str, StrOrPromise]]:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
         return [("no", _("New")), ("yes", _("Read"))]
 
-    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
+    def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
         if self.value() not in ("yes", "no"):
             return queryset
         return queryset.filter(read_at__isnull=self.value() == "no")
@@ -112,12 +104,10 @@ class MarkFilter(DropdownFilter):
         "spontaneous": (_("Open application"), {"is_spontaneous": True}),
     }
 
-    def lookups(
-        self, request: AuthenticatedRequest, model_admin: ModelAdmin
-    ) -> list[tuple[str, StrOrPromise]]:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
         return [(code, label) for code, (label, _condition) in self.CONDITIONS.items()]
 
-    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
+    def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
         _label, condition = self.CONDITIONS.get(self.value() or "", ("", {}))
         return queryset.filter(**condition)
 
@@ -127,13 +117,11 @@ class RatingFilter(DropdownFilter):
     parameter_name = "rating"
     NONE = "none"
 
-    def lookups(
-        self, request: AuthenticatedRequest, model_admin: ModelAdmin
-    ) -> list[tuple[str, StrOrPromise]]:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
         at_least = [(str(n), gettext("At least %(rating)s") % {"rating": n}) for n in (5, 4, 3, 2)]
         return [*at_least, (self.NONE, _("Not rated"))]
 
-    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
+    def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
         rating = as_id(self.value())
         if self.value() == self.NONE:
             return queryset.filter(rating=None)

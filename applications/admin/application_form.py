@@ -14,7 +14,7 @@ from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSelectWidget
 from applications.models import Application, HistoryEntry, Stage, StageChange
 from jobsite.admin.base import as_id
 from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 
 RATINGS = range(1, 6)
 DECISIONS = (Stage.Kind.HIRED, Stage.Kind.REJECTED)  # a move to such a stage asks for confirmation
@@ -104,10 +104,10 @@ class StepInline(ZonedDateTimesAdmin, StackedInline):
     tab = False
     verbose_name_plural = _("interviews and tasks")
 
-    def may(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
+    def may(self, request: UserRequest, obj: Model | None = None) -> bool:
         return request.user.has_perm("applications.change_application")
 
     has_add_permission = has_change_permission = has_delete_permission = may
 
-    def has_view_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
+    def has_view_permission(self, request: UserRequest, obj: Model | None = None) -> bool:
         return request.user.has_perm("applications.view_application")

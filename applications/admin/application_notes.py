@@ -20,7 +20,7 @@ from jobsite.admin.base import as_id
 from jobsite.api.absolute_urls import base_url
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 
 MAX_COLLEAGUES = 100  # listed as those who can be mentioned
 
@@ -38,7 +38,7 @@ class NotesAdmin(ApplicationParts):
         views = {"note": self.note_view, "delete-note": self.delete_note_view}
         return [*self.object_urls(views), *super().get_urls()]
 
-    def note_view(self, request: AuthenticatedRequest, object_id: str) -> HttpResponse:
+    def note_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Add a note. An invalid one is shown again with the error."""
         application = self.posted_to(request, object_id, "applications.add_note")
         form = NoteForm(request.POST)
@@ -73,7 +73,7 @@ class NotesAdmin(ApplicationParts):
             self.message_user(request, text % {"names": names}, messages.WARNING)
         return self.back(request, application, "notes")
 
-    def delete_note_view(self, request: AuthenticatedRequest, object_id: str) -> HttpResponse:
+    def delete_note_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         application = self.posted_to(request, object_id, "applications.add_note")
         own_notes = Note.objects.filter(application=application, author=request.user)
         deleted, _rows = own_notes.filter(pk__in=[as_id(request.POST.get("note"))]).delete()
@@ -83,7 +83,7 @@ class NotesAdmin(ApplicationParts):
         self.message_user(request, gettext("The note was deleted."), messages.SUCCESS)
         return self.back(request, application, "notes")
 
-    def notes_context(self, request: AuthenticatedRequest, application: Application) -> dict[str, object]:
+    def notes_context(self, request: UserRequest, application: Application) -> dict[str, object]:
         """Return what the notes of a page show: nothing that the user may not see."""
         may_add = request.user.has_perm("applications.add_note")
         context: dict[str, object] = {"may_see_notes": request.user.has_perm("applications.view_note")}

@@ -9,11 +9,11 @@ from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
 from applications.models import Application
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 
 
 def neighbours(
-    model_admin: ModelAdmin, request: AuthenticatedRequest, application: Application
+    model_admin: ModelAdmin, request: UserRequest, application: Application
 ) -> dict[str, int | None]:
     """Return the ids of the next newer and the next older application that the filters of the list have."""
     rows = listed(model_admin, request).order_by()
@@ -26,7 +26,7 @@ def neighbours(
     }
 
 
-def listed(model_admin: ModelAdmin, request: AuthenticatedRequest) -> QuerySet:
+def listed(model_admin: ModelAdmin, request: UserRequest) -> QuerySet:
     """Return the rows of the list with the filters that the link to this page repeats; all that the user may
     see without filters, or with invalid ones."""
     filters = request.GET.get("_changelist_filters")

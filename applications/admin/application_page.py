@@ -23,7 +23,7 @@ from applications.models import Access, Application
 from applications.operations import move, undo_moves
 from jobsite.admin.base import as_id
 from jobsite.text.formats import format_datetime
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 
 CHANGE = "applications.change_application"
 
@@ -44,12 +44,12 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         views = {"undo": self.undo_view, "unread": self.unread_view}
         return [*self.object_urls(views), *super().get_urls()]
 
-    def get_queryset(self, request: AuthenticatedRequest) -> QuerySet:
+    def get_queryset(self, request: UserRequest) -> QuerySet:
         rows: Any = super().get_queryset(request)
         return rows.with_stage()
 
     def get_object(
-        self, request: AuthenticatedRequest, object_id: str, from_field: str | None = None
+        self, request: UserRequest, object_id: str, from_field: str | None = None
     ) -> Application | None:
         application = super().get_object(request, object_id, from_field)
         if application and request.method == "POST":
@@ -58,7 +58,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
             application = super().get_object(request, object_id, from_field)
         return application
 
-    def get_fieldsets(self, request: AuthenticatedRequest, obj: Application | None = None) -> Any:
+    def get_fieldsets(self, request: UserRequest, obj: Application | None = None) -> Any:
         """A read-only page shows the stage as text."""
         if self.has_change_permission(request, obj):
             return self.fieldsets
@@ -68,9 +68,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
 
     # --- viewing: each view is logged ---
 
-    def change_view(
-        self, request: AuthenticatedRequest, object_id: str, *args: Any, **kwargs: Any
-    ) -> HttpResponse:
+    def change_view(self, request: UserRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         response = super().change_view(request, object_id, *args, **kwargs)
         if response.status_code == 200:
             log_access(request.user, Access.VIEW, int(object_id))
@@ -82,7 +80,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         return response
 
     def history_view(
-        self, request: AuthenticatedRequest, object_id: str, extra_context: dict[str, object] | None = None
+        self, request: UserRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         response = super().history_view(request, object_id, extra_context)
         log_access(request.user, Access.VIEW, int(object_id))
@@ -90,7 +88,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
 
     def render_change_form(
         self,
-        request: AuthenticatedRequest,
+        request: UserRequest,
         context: dict[str, object],
         *args: Any,
         obj: Application,
@@ -140,7 +138,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
     # --- changing ---
 
     def confirmation(
-        self, request: AuthenticatedRequest, application: Application, form: ApplicationForm
+        self, request: UserRequest, application: Application, form: ApplicationForm
     ) -> TemplateResponse:
         """Ask whether the applicant is hired or rejected. The page posts the form again, confirmed."""
         stage = form.cleaned_data.get("stage") or form.fields["stage"].clean(request.POST.get("stage"))
@@ -162,9 +160,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         }
         return TemplateResponse(request, "admin/applications/application/confirm.html", context)
 
-    def save_model(
-        self, request: AuthenticatedRequest, obj: Application, form: ApplicationForm, change: bool
-    ) -> None:
+    def save_model(self, request: UserRequest, obj: Application, form: ApplicationForm, change: bool) -> None:
         now = timezone.now()
         obj.updated_at = now
         changed = [name for name in ("rating", "is_spontaneous") if name in form.changed_data]
@@ -175,7 +171,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         log_access(request.user, Access.CHANGE, obj.pk)
 
     def save_formset(
-        self, request: AuthenticatedRequest, form: ApplicationForm, formset: BaseInlineFormSet, change: bool
+        self, request: UserRequest, form: ApplicationForm, formset: BaseInlineFormSet, change: bool
     ) -> None:
         now = timezone.now()
         for step in formset.save(commit=False):
@@ -184,7 +180,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         for step in formset.deleted_objects:
             step.delete()
 
-    def undo_view(self, request: AuthenticatedRequest, object_id: str) -> HttpResponse:
+    def undo_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Undo the posted stage change of the application."""
         application = self.posted_to(request, object_id, CHANGE)
         change = application.changes.filter(pk__in=[as_id(request.POST.get("change"))])
@@ -200,7 +196,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
             self.message_user(request, text, messages.WARNING)
         return self.back(request, application, "stages")
 
-    def unread_view(self, request: AuthenticatedRequest, object_id: str) -> HttpResponse:
+    def unread_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Mark the application as new, and return to the list: its page would mark it as read again."""
         application = self.posted_to(request, object_id, CHANGE)
         Application.objects.filter(pk=application.pk).update(read_at=None)
@@ -208,6 +204,6 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         self.message_user(request, gettext("Marked as unread."), messages.SUCCESS)
         return self.response_post_save_change(request, application)
 
-    def has_delete_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
+    def has_delete_permission(self, request: UserRequest, obj: Model | None = None) -> bool:
         """Applicants are erased by a command only, because it covers all data."""
         return False

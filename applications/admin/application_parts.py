@@ -8,33 +8,31 @@ from django.urls import reverse
 from applications.admin.brand_access import BrandScopedNoAddAdmin
 from applications.models import Application
 from jobsite.admin.base import as_id
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 
 
 class ApplicationParts(BrandScopedNoAddAdmin):
     """The base of the parts: each has URLs of its own below that of the application."""
 
-    def posted_to(self, request: AuthenticatedRequest, object_id: str, permission: str) -> Application:
+    def posted_to(self, request: UserRequest, object_id: str, permission: str) -> Application:
         """Return the application that a form was posted to. Raise Http404 if it is another method or an
         application that the user does not see, and PermissionDenied without `permission`."""
         if request.method != "POST":
             raise Http404
         return self.application_or_404(request, object_id, permission)
 
-    def application_or_404(
-        self, request: AuthenticatedRequest, object_id: str, permission: str
-    ) -> Application:
+    def application_or_404(self, request: UserRequest, object_id: str, permission: str) -> Application:
         rows = self.get_queryset(request).select_related("user", "vacancy")
         application: Application = get_object_or_404(rows, pk=as_id(object_id))
         if not (self.has_view_permission(request, application) and request.user.has_perm(permission)):
             raise PermissionDenied
         return application
 
-    def page_of(self, request: AuthenticatedRequest, application: Application, part: str = "") -> str:
+    def page_of(self, request: UserRequest, application: Application, part: str = "") -> str:
         """Return the URL of the page of `application`, at `part`, with the filters of the list."""
         url = reverse("admin:applications_application_change", args=[application.pk])
         query = self.get_preserved_filters(request)
         return f"{url}{'?' if query else ''}{query}{'#' if part else ''}{part}"
 
-    def back(self, request: AuthenticatedRequest, application: Application, part: str) -> HttpResponse:
+    def back(self, request: UserRequest, application: Application, part: str) -> HttpResponse:
         return redirect(self.page_of(request, application, part))

@@ -22,7 +22,7 @@ from applications.admin.bulk_move import stages
 from applications.admin.selection import NAMES, ApplicationSelection
 from applications.models import Application, Stage
 from jobsite.admin.base import as_id
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 from vacancies.access import scope_to_brands
 from vacancies.models import Vacancy
 
@@ -43,7 +43,7 @@ class BoardAdmin(BrandScopedNoAddAdmin):
         view = self.admin_site.admin_view(self.board_view)
         return [path("board/", view, name="applications_application_board"), *super().get_urls()]
 
-    def board_view(self, request: AuthenticatedRequest) -> HttpResponse:
+    def board_view(self, request: UserRequest) -> HttpResponse:
         """Show the newest applications of each stage, of one vacancy or of all."""
         if not self.has_view_permission(request):
             raise PermissionDenied
@@ -77,7 +77,7 @@ class BoardAdmin(BrandScopedNoAddAdmin):
         return TemplateResponse(request, "admin/applications/application/board.html", context)
 
 
-def columns(request: AuthenticatedRequest, rows: Any, vacancy: Vacancy | None) -> list[Column]:
+def columns(request: UserRequest, rows: Any, vacancy: Vacancy | None) -> list[Column]:
     """Return a column per stage. One query finds the stages of all applications, one reads the cards."""
     url = reverse("admin:applications_application_changelist")
     query = {"vacancy__id__exact": vacancy.pk} if vacancy else {}

@@ -4,7 +4,7 @@ from django.contrib.auth.models import User
 from django.db.models import Model
 
 from applications.models import Access, AccessLog
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 from vacancies.admin.brand_access import BrandScopedAdmin
 
 
@@ -14,5 +14,5 @@ def log_access(user: User, action: Access, *pks: int) -> None:
 
 
 class BrandScopedNoAddAdmin(BrandScopedAdmin):
-    def has_add_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
+    def has_add_permission(self, request: UserRequest, obj: Model | None = None) -> bool:
         return False

@@ -16,14 +16,14 @@ from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application
 from applications.querysets import ApplicationQuerySet
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 
 
 class BulkActionsAdmin(BulkEmailAdmin):
     actions = ("email_selected", "export_csv", "export_xlsx", "mark_read", "mark_unread")
 
     def get_actions(
-        self, request: AuthenticatedRequest, *args: Any, action_location: Any = None, **kwargs: Any
+        self, request: UserRequest, *args: Any, action_location: Any = None, **kwargs: Any
     ) -> Any:
         """Add an action per stage. Django 6.1 passes `action_location`."""
         where = {} if action_location is None else {"action_location": action_location}
@@ -33,38 +33,34 @@ class BulkActionsAdmin(BulkEmailAdmin):
         return self.move_actions(request) | others if may else others
 
     @admin.action(description=_("Export as CSV"), permissions=["view"])
-    def export_csv(
-        self, request: AuthenticatedRequest, queryset: ApplicationQuerySet
-    ) -> StreamingHttpResponse:
+    def export_csv(self, request: UserRequest, queryset: ApplicationQuerySet) -> StreamingHttpResponse:
         pks = self._exported(request, queryset)
         return exports.csv_response(pks, at=timezone.now())
 
     @admin.action(description=_("Export as XLSX"), permissions=["view"])
-    def export_xlsx(self, request: AuthenticatedRequest, queryset: ApplicationQuerySet) -> HttpResponse:
+    def export_xlsx(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse:
         pks = self._exported(request, queryset)
         return exports.xlsx_response(pks, at=timezone.now())
 
-    def _exported(self, request: AuthenticatedRequest, queryset: ApplicationQuerySet) -> list[int]:
+    def _exported(self, request: UserRequest, queryset: ApplicationQuerySet) -> list[int]:
         """Log the export of the applications. Return their ids in the order of the list."""
         pks = list(queryset.values_list("pk", flat=True))
         log_access(request.user, Access.EXPORT, *pks)
         return pks
 
     @admin.action(description=_("Mark as read"), permissions=["change"])
-    def mark_read(self, request: AuthenticatedRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
+    def mark_read(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
         rows = queryset.filter(read_at=None)
         return self._mark(request, rows, timezone.now(), label=gettext("Mark as read"), icon="drafts")
 
     @admin.action(description=_("Mark as unread"), permissions=["change"])
-    def mark_unread(
-        self, request: AuthenticatedRequest, queryset: ApplicationQuerySet
-    ) -> HttpResponse | None:
+    def mark_unread(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
         rows = queryset.exclude(read_at=None)
         return self._mark(request, rows, None, label=gettext("Mark as unread"), icon="mark_email_unread")
 
     def _mark(
         self,
-        request: AuthenticatedRequest,
+        request: UserRequest,
         rows: ApplicationQuerySet,
         read_at: datetime | None,
         *,

@@ -25,7 +25,7 @@ from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back
 from jobsite.api.absolute_urls import base_url
 from jobsite.languages import LANGUAGES
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 
 MAX_EMAILS = 2_000  # emails at a time: each is rendered and stored in the request
 
@@ -35,14 +35,14 @@ class BulkEmailAdmin(BulkMoveAdmin):
         view = self.admin_site.admin_view(self.emails_view)
         return [path("emails/", view, name="applications_application_emails"), *super().get_urls()]
 
-    def has_email_permission(self, request: AuthenticatedRequest) -> bool:
+    def has_email_permission(self, request: UserRequest) -> bool:
         return request.user.has_perm(WRITE)
 
     @admin.action(description=_("Send an email…"), permissions=["email"])
-    def email_selected(self, request: AuthenticatedRequest, queryset: ApplicationQuerySet) -> HttpResponse:
+    def email_selected(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse:
         return self._choose_template(request, ApplicationSelection.of(queryset), request.get_full_path())
 
-    def emails_view(self, request: AuthenticatedRequest) -> HttpResponse:
+    def emails_view(self, request: UserRequest) -> HttpResponse:
         """POST: show the emails from `template` to the applicants of `applications`; with `confirmed`, queue
         them. With `stage`, also move the applications to that stage."""
         if request.method != "POST":
@@ -59,7 +59,7 @@ class BulkEmailAdmin(BulkMoveAdmin):
             return redirect(back)
         return self._choose_template(request, selection, back, template, stage)
 
-    def _chosen_stage(self, request: AuthenticatedRequest) -> Stage | None:
+    def _chosen_stage(self, request: UserRequest) -> Stage | None:
         if not request.POST.get("stage"):
             return None
         if not self.has_change_permission(request):
@@ -67,7 +67,7 @@ class BulkEmailAdmin(BulkMoveAdmin):
         return stage_sent_by(request)
 
     def _choose_template(
-        self, request: AuthenticatedRequest, selection: ApplicationSelection, back: str,
+        self, request: UserRequest, selection: ApplicationSelection, back: str,
         template: MailTemplate | None = None, stage: Stage | None = None,
     ) -> HttpResponse:  # fmt: skip
         """Return the page with the recipients and, once a template is chosen, a preview per language."""
@@ -93,7 +93,7 @@ class BulkEmailAdmin(BulkMoveAdmin):
 
     def _send_all(
         self,
-        request: AuthenticatedRequest,
+        request: UserRequest,
         selection: ApplicationSelection,
         template: MailTemplate,
         stage: Stage | None,
@@ -121,7 +121,7 @@ class BulkEmailAdmin(BulkMoveAdmin):
             self.message_user(request, text % {"count": deleted}, messages.WARNING)
 
     def _moved_by_others(
-        self, request: AuthenticatedRequest, selection: ApplicationSelection, stage: Stage
+        self, request: UserRequest, selection: ApplicationSelection, stage: Stage
     ) -> set[int]:
         """Move `selection`. Return the applications that somebody else moved in the meantime, also those in
         `stage` now: they get no second email about it."""

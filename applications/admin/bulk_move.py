@@ -33,7 +33,7 @@ from jobsite.admin.selection import way_back
 from jobsite.days import days_after
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.text.formats import format_datetime
-from jobsite.types import AuthenticatedRequest, StrOrPromise
+from jobsite.types import StrOrPromise, UserRequest
 
 MAX_NAMES = 10  # names in a message
 
@@ -63,9 +63,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
         ]
         return [*urls, *super().get_urls()]
 
-    def move_actions(
-        self, request: AuthenticatedRequest
-    ) -> dict[str, tuple[Callable[..., HttpResponse], str, str]]:
+    def move_actions(self, request: UserRequest) -> dict[str, tuple[Callable[..., HttpResponse], str, str]]:
         """Return an action of the list per stage. The admin formats labels of actions: "%" is doubled."""
         found: dict[str, tuple[Callable[..., HttpResponse], str, str]] = {}
         for stage in stages(request):
@@ -76,11 +74,11 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
 
     @staticmethod
     def _move_selected(
-        page: "BulkMoveAdmin", request: AuthenticatedRequest, queryset: ApplicationQuerySet, *, stage: Stage
+        page: "BulkMoveAdmin", request: UserRequest, queryset: ApplicationQuerySet, *, stage: Stage
     ) -> HttpResponse:
         return page.confirm_move(request, ApplicationSelection.of(queryset), stage, request.get_full_path())
 
-    def move_view(self, request: AuthenticatedRequest) -> HttpResponse:
+    def move_view(self, request: UserRequest) -> HttpResponse:
         """POST: move `applications` to `stage`. A stage that decides something needs `confirmed`."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
@@ -97,7 +95,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
         return redirect(back)
 
     def move_and_report(
-        self, request: AuthenticatedRequest, selection: ApplicationSelection, stage: Stage
+        self, request: UserRequest, selection: ApplicationSelection, stage: Stage
     ) -> "Result":
         result = self._run(request, selection, stage)
         for level, text in result.messages:
@@ -105,7 +103,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
         return result
 
     def confirm_move(
-        self, request: AuthenticatedRequest, selection: ApplicationSelection, stage: Stage, back: str
+        self, request: UserRequest, selection: ApplicationSelection, stage: Stage, back: str
     ) -> HttpResponse:
         people = list(selection.people())
         there = [each for each in people if each.stage_id == stage.pk]
@@ -121,7 +119,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
         }
         return TemplateResponse(request, "admin/applications/application/confirm_move.html", context)
 
-    def _run(self, request: AuthenticatedRequest, selection: ApplicationSelection, stage: Stage) -> "Result":
+    def _run(self, request: UserRequest, selection: ApplicationSelection, stage: Stage) -> "Result":
         at = timezone.now()
         with transaction.atomic():
             moved, there, elsewhere = move_if_unchanged(
@@ -151,7 +149,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
         return result
 
     def _moved_json(
-        self, request: AuthenticatedRequest, selection: ApplicationSelection, stage: Stage
+        self, request: UserRequest, selection: ApplicationSelection, stage: Stage
     ) -> HttpResponse:
         """Move the one application of a card, for the board's script. 409: somebody else moved it."""
         result = self._run(request, selection, stage)
@@ -167,7 +165,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
 
     # --- undo ---
 
-    def undo_moves_view(self, request: AuthenticatedRequest) -> HttpResponse:
+    def undo_moves_view(self, request: UserRequest) -> HttpResponse:
         """GET asks whether to undo what the user moved at `at`; POST does it."""
         if not self.has_change_permission(request):
             raise PermissionDenied
@@ -191,7 +189,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
         }
         return TemplateResponse(request, "admin/applications/application/undo.html", context)
 
-    def _undo_moves(self, request: AuthenticatedRequest, changes: QuerySet, now: datetime) -> None:
+    def _undo_moves(self, request: UserRequest, changes: QuerySet, now: datetime) -> None:
         with transaction.atomic():
             undone, kept = undo_moves(list(changes.values_list("pk", flat=True)), author=request.user, at=now)
             self.log_moves(request, undone, _("Stage change undone."))
@@ -207,9 +205,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
             )
             self.message_user(request, with_links(text, kept), messages.WARNING)
 
-    def log_moves(
-        self, request: AuthenticatedRequest, pks: list[int], text: StrOrPromise, **values: object
-    ) -> None:
+    def log_moves(self, request: UserRequest, pks: list[int], text: StrOrPromise, **values: object) -> None:
         """Add entries to the access log and to the history of the applications."""
         with translation.override(site_language()):  # stored, and read by all users
             stored = str(text) % values
@@ -235,7 +231,7 @@ def stages(request: Any) -> list[Stage]:
     return request.stages
 
 
-def stage_sent_by(request: AuthenticatedRequest) -> Stage:
+def stage_sent_by(request: UserRequest) -> Stage:
     """Return the stage that `stage` names. Raise BadRequest if it is not the id of a stage."""
     stage = Stage.objects.filter(pk=as_id(request.POST.get("stage")) or 0).first()
     if stage is None:

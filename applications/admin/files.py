@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from applications.admin.brand_access import BrandScopedNoAddAdmin, log_access
 from applications.models import Access, SubmissionFile
 from applications.submissions.files import download_name, media_type, open_file
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ class FilesAdmin(BrandScopedNoAddAdmin):
         return [path("files/<int:pk>/", view, name="applications_file"), *super().get_urls()]
 
     @method_decorator(require_safe)
-    def file_view(self, request: AuthenticatedRequest, pk: int) -> HttpResponseBase:
+    def file_view(self, request: UserRequest, pk: int) -> HttpResponseBase:
         """Send a file as an attachment, and log the access. A browser neither shows nor executes it."""
         if not self.has_view_permission(request):
             raise PermissionDenied

@@ -20,7 +20,7 @@ from jobsite.admin.users import UserAdmin
 from jobsite.api.absolute_urls import base_url
 from jobsite.api.throttling import RateLimit
 from jobsite.text.formats import format_datetime
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 
 
 class InvitationsAdmin(UserAdmin):
@@ -39,7 +39,7 @@ class InvitationsAdmin(UserAdmin):
         return [*urls, *super().get_urls()]
 
     def changelist_view(
-        self, request: AuthenticatedRequest, extra_context: dict[str, object] | None = None
+        self, request: UserRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         may = self.has_add_permission(request)
         context = {"may_invite": may, "invitations": open_invitations(request) if may else []}
@@ -47,7 +47,7 @@ class InvitationsAdmin(UserAdmin):
 
     def add_view(
         self,
-        request: AuthenticatedRequest,
+        request: UserRequest,
         form_url: str = "",
         extra_context: dict[str, object] | None = None,
     ) -> HttpResponse:
@@ -66,7 +66,7 @@ class InvitationsAdmin(UserAdmin):
         }
         return TemplateResponse(request, "admin/auth/user/invite.html", context)
 
-    def _invite(self, request: AuthenticatedRequest, form: InviteForm) -> bool:
+    def _invite(self, request: UserRequest, form: InviteForm) -> bool:
         address = form.cleaned_data["email"]
         if not _is_within_rate(request, address):
             form.add_error("email", _too_many())
@@ -78,7 +78,7 @@ class InvitationsAdmin(UserAdmin):
         self.message_user(request, text, messages.SUCCESS)
         return True
 
-    def send_again_view(self, request: AuthenticatedRequest, pk: int) -> HttpResponse:
+    def send_again_view(self, request: UserRequest, pk: int) -> HttpResponse:
         def send(invitation: Invitation) -> str:
             if not _is_within_rate(request, invitation.email):
                 messages.error(request, _too_many())
@@ -90,16 +90,14 @@ class InvitationsAdmin(UserAdmin):
 
         return self._change(request, pk, send)
 
-    def withdraw_view(self, request: AuthenticatedRequest, pk: int) -> HttpResponse:
+    def withdraw_view(self, request: UserRequest, pk: int) -> HttpResponse:
         def withdraw(invitation: Invitation) -> str:
             operations.withdraw_invitation(invitation=invitation, author=request.user)
             return gettext("The invitation is withdrawn. Its link no longer works.")
 
         return self._change(request, pk, withdraw)
 
-    def _change(
-        self, request: AuthenticatedRequest, pk: int, operation: Callable[[Invitation], str]
-    ) -> HttpResponse:
+    def _change(self, request: UserRequest, pk: int, operation: Callable[[Invitation], str]) -> HttpResponse:
         """Run `operation` with the invitation `pk`, and show its message in the list."""
         if not self.has_add_permission(request):
             raise PermissionDenied
@@ -116,7 +114,7 @@ class InvitationsAdmin(UserAdmin):
         return redirect("admin:auth_user_changelist")
 
 
-def open_invitations(request: AuthenticatedRequest) -> list[dict[str, object]]:
+def open_invitations(request: UserRequest) -> list[dict[str, object]]:
     """Return the invitations that the user could have sent, for the list."""
     now = timezone.now()
     rows = operations.invitations_of(request.user).select_related("role", "message")
@@ -145,7 +143,7 @@ def _state(invitation: Invitation, is_expired: bool) -> str:
     return gettext("Invited, valid until %(time)s") % values
 
 
-def _is_within_rate(request: AuthenticatedRequest, address: str) -> bool:
+def _is_within_rate(request: UserRequest, address: str) -> bool:
     """Count an email to `address`, so that nobody can fill a mailbox."""
     rate = RateLimit(settings.RESET_MAIL_RATE)
     return rate.allow(f"invitation-{request.user.pk}-{address.casefold()}")

@@ -12,7 +12,7 @@ from applications.mail.templates import PLACEHOLDERS, email_from, unknown_placeh
 from applications.models import Application, MailTemplate
 from jobsite.admin.base import JobsiteAdmin
 from jobsite.languages import LANGUAGES
-from jobsite.types import AuthenticatedRequest, StrOrPromise
+from jobsite.types import StrOrPromise, UserRequest
 from vacancies.models import Brand, Recruiter, Vacancy
 
 
@@ -51,7 +51,7 @@ class MailTemplateAdmin(JobsiteAdmin):
     search_fields = ("name",)
     readonly_fields = ("placeholders", "preview")
 
-    def get_fieldsets(self, request: AuthenticatedRequest, obj: MailTemplate | None = None) -> Fieldsets:
+    def get_fieldsets(self, request: UserRequest, obj: MailTemplate | None = None) -> Fieldsets:
         texts: Fieldsets = [
             (gettext(name), {"fields": (f"subject_{code}", f"body_{code}")})
             for code, name in LANGUAGES.items()

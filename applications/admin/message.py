@@ -21,7 +21,7 @@ from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.languages import site_language
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 
 COLORS = {
     Message.State.QUEUED: "info",
@@ -63,22 +63,20 @@ class MessageAdmin(BrandScopedNoAddAdmin):
         urls = [path("mine/", view, name="my_emails"), path("digest/", earlier)]
         return [*urls, *super().get_urls()]
 
-    def get_queryset(self, request: AuthenticatedRequest) -> QuerySet:
+    def get_queryset(self, request: UserRequest) -> QuerySet:
         return super().get_queryset(request).select_related("author", "application__vacancy")
 
-    def has_change_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
+    def has_change_permission(self, request: UserRequest, obj: Model | None = None) -> bool:
         return False
 
-    def has_delete_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
+    def has_delete_permission(self, request: UserRequest, obj: Model | None = None) -> bool:
         """Emails are deleted with the application, and by the retention period."""
         return False
 
-    def has_send_again_permission(self, request: AuthenticatedRequest) -> bool:
+    def has_send_again_permission(self, request: UserRequest) -> bool:
         return request.user.has_perm("applications.add_message")
 
-    def change_view(
-        self, request: AuthenticatedRequest, object_id: str, *args: Any, **kwargs: Any
-    ) -> HttpResponse:
+    def change_view(self, request: UserRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show an email. It contains what the applicant wrote, so it counts as a view of the application."""
         response = super().change_view(request, object_id, *args, **kwargs)
         message = self.get_object(request, object_id)
@@ -131,7 +129,7 @@ class MessageAdmin(BrandScopedNoAddAdmin):
     # --- actions ---
 
     @action(description=_("Send again"), permissions=["send_again"])
-    def send_again(self, request: AuthenticatedRequest, queryset: QuerySet) -> HttpResponse | None:
+    def send_again(self, request: UserRequest, queryset: QuerySet) -> HttpResponse | None:
         """Ask, then queue failed emails again. A digest is not: the next one has the same news. An
         invitation is sent again from the list of users, with a new link."""
         now = timezone.now()

@@ -10,15 +10,15 @@ from django.utils.translation import gettext as _
 from applications.mail.preferences import KINDS, language_of, may_receive
 from applications.models import EmailLanguage, EmailOptOut
 from jobsite.languages import LANGUAGES
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 
 
-def may_open(request: AuthenticatedRequest) -> bool:
+def may_open(request: UserRequest) -> bool:
     """Return whether there are emails that the user could receive. Also for the menu."""
     return any(may_receive(request.user, kind) for kind in KINDS)
 
 
-def my_emails(request: AuthenticatedRequest) -> HttpResponse:
+def my_emails(request: UserRequest) -> HttpResponse:
     """Show and change the emails that the user receives."""
     if not may_open(request):
         raise PermissionDenied

@@ -26,7 +26,7 @@ from applications.admin.report_tables import (
 )
 from jobsite.admin.pages import AdminPages
 from jobsite.spreadsheets.writing import csv_response, xlsx_response
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 from vacancies.models import Filter
 from vacancies.statistics.reading import Days, last_recorded
 
@@ -39,7 +39,7 @@ class ReportPages(AdminPages):
     def urls(self) -> list[URLPattern]:
         return [self.url("reports/", self.reports_view, "reports")]
 
-    def reports_view(self, request: AuthenticatedRequest) -> HttpResponseBase:
+    def reports_view(self, request: UserRequest) -> HttpResponseBase:
         """Show the reports of the user's brands, or return one table as a file (`table` and `format`)."""
         if request.method not in ("GET", "HEAD"):
             raise Http404
@@ -68,9 +68,7 @@ class ReportPages(AdminPages):
         }
         return self._page(request, context)
 
-    def _page(
-        self, request: AuthenticatedRequest, context: dict[str, object], status: int = 200
-    ) -> TemplateResponse:
+    def _page(self, request: UserRequest, context: dict[str, object], status: int = 200) -> TemplateResponse:
         return TemplateResponse(request, "admin/vacancies/vacancy/reports.html", context, status=status)
 
 
@@ -82,7 +80,7 @@ def scope_of(user: User, data: dict[str, Any]) -> Scope:
     return Scope(user, data["days"], data.get("brand"), label, options)
 
 
-def export(request: AuthenticatedRequest, makers: Makers, scope: Scope, *, at: datetime) -> HttpResponseBase:
+def export(request: UserRequest, makers: Makers, scope: Scope, *, at: datetime) -> HttpResponseBase:
     """Return a table as a file."""
     code, file_format = request.GET.get("table", ""), request.GET.get("format", "")
     for name, value, allowed in (("table", code, makers), ("format", file_format, FORMATS)):

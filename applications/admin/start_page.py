@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from applications.models import Application, DailyApplications
 from jobsite.text.formats import format_datetime
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 from vacancies.access import scope_to_brands
 from vacancies.admin.dashboard import SHOWN, TREND, weekly
 from vacancies.admin.dashboard import dashboard as vacancies_dashboard
@@ -24,7 +24,7 @@ def unread(user: User) -> QuerySet:
     return scope_to_brands(user, Application.objects.filter(read_at=None), "vacancy")
 
 
-def unread_count(request: AuthenticatedRequest) -> str:
+def unread_count(request: UserRequest) -> str:
     """Return the number of unread applications as text: "99+" for more than MAX_COUNT, "" for none. One
     query per request."""
     if not hasattr(request, "_unread_applications"):
@@ -42,7 +42,7 @@ def application_trend(user: User) -> dict[str, object] | None:
     return weekly(_("Applications in 90 days"), by_day(own, Days.until(last, TREND), "received")["received"])
 
 
-def dashboard(request: AuthenticatedRequest, context: dict[str, Any]) -> dict[str, Any]:
+def dashboard(request: UserRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add the new applications to the start page of the vacancies."""
     context = vacancies_dashboard(request, context)
     context["reports_url"] = reverse("admin:vacancies_vacancy_reports")

@@ -17,16 +17,14 @@ from unfold.decorators import display
 from applications.admin.brand_access import BrandScopedNoAddAdmin
 from applications.models import HistoryEntry
 from jobsite.text.formats import format_date
-from jobsite.types import AuthenticatedRequest, StrOrPromise
+from jobsite.types import StrOrPromise, UserRequest
 
 
 class WhenFilter(admin.SimpleListFilter):
     title = _("when")
     parameter_name = "when"
 
-    def lookups(
-        self, request: AuthenticatedRequest, model_admin: ModelAdmin
-    ) -> list[tuple[str, StrOrPromise]]:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
         return [
             ("past", pgettext("steps", "Past")),
             ("all", pgettext("steps", "All")),
@@ -37,7 +35,7 @@ class WhenFilter(admin.SimpleListFilter):
         first, *others = super().choices(changelist)
         return [{**first, "display": pgettext("steps", "Coming")}, *others]
 
-    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
+    def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
         today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
         match self.value():
             case "all":
@@ -76,7 +74,7 @@ class StepAdmin(BrandScopedNoAddAdmin):
     def to(self, step: HistoryEntry) -> str:
         return step.application.vacancy.title
 
-    def has_change_permission(self, request: AuthenticatedRequest, obj: Model | None = None) -> bool:
+    def has_change_permission(self, request: UserRequest, obj: Model | None = None) -> bool:
         """Interviews and tasks are edited on the page of the application."""
         return False
 

@@ -27,7 +27,7 @@ from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.languages import site_language
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
-from jobsite.types import AuthenticatedRequest, StrOrPromise
+from jobsite.types import StrOrPromise, UserRequest
 from vacancies.access import brands_of, colleagues_of, manageable_by
 from vacancies.admin.list.filters import BrandFilter
 
@@ -41,9 +41,7 @@ class KindFilter(admin.SimpleListFilter):
     parameter_name = "kind"
     APPLICANTS, ALL = "applicants", "all"
 
-    def lookups(
-        self, request: AuthenticatedRequest, model_admin: ModelAdmin
-    ) -> list[tuple[str, StrOrPromise]]:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
         return [(self.APPLICANTS, _("Applicants and others")), (self.ALL, _("All"))]
 
     def choices(self, changelist: ChangeList) -> Iterator[Mapping[str, object]]:
@@ -51,7 +49,7 @@ class KindFilter(admin.SimpleListFilter):
         yield {**first, "display": _("Colleagues")}
         yield from others
 
-    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
+    def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
         if self.value() == self.ALL:
             return queryset
         return queryset.filter(is_staff=self.value() != self.APPLICANTS)
@@ -61,12 +59,10 @@ class RoleFilter(DropdownFilter):
     title = _("role")
     parameter_name = "role"
 
-    def lookups(
-        self, request: AuthenticatedRequest, model_admin: ModelAdmin
-    ) -> list[tuple[str, StrOrPromise]]:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
         return [(str(group.pk), roles.label(group)) for group in Group.objects.order_by("name")]
 
-    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
+    def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
         pk = as_id(self.value())
         return queryset if pk is None else queryset.filter(groups=pk)
 
@@ -74,7 +70,7 @@ class RoleFilter(DropdownFilter):
 class MemberFilter(BrandFilter):
     parameter_name = "brand"
 
-    def queryset(self, request: AuthenticatedRequest, queryset: QuerySet) -> QuerySet:
+    def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
         pk = as_id(self.value())
         return queryset if pk is None else queryset.filter(brands=pk)
 
@@ -91,7 +87,7 @@ class UserAdmin(InvitationsAdmin):
 
     # --- who sees and changes whom ---
 
-    def get_queryset(self, request: AuthenticatedRequest) -> QuerySet[User]:
+    def get_queryset(self, request: UserRequest) -> QuerySet[User]:
         """Users of some brands see the members of these. Exclude accounts that they may not change from bulk
         actions, which do not check permissions per row."""
         rows = super().get_queryset(request).filter(pk__in=colleagues_of(request.user).values("pk"))
@@ -100,14 +96,14 @@ class UserAdmin(InvitationsAdmin):
         own = Prefetch("brands", brands_of(request.user))
         return rows.prefetch_related(own, Prefetch("groups", Group.objects.order_by("name")))
 
-    def has_change_permission(self, request: AuthenticatedRequest, obj: User | None = None) -> bool:
+    def has_change_permission(self, request: UserRequest, obj: User | None = None) -> bool:
         return super().has_change_permission(request, obj) and _may_manage(request, obj)
 
-    def has_delete_permission(self, request: AuthenticatedRequest, obj: User | None = None) -> bool:
+    def has_delete_permission(self, request: UserRequest, obj: User | None = None) -> bool:
         return super().has_delete_permission(request, obj) and _may_manage(request, obj)
 
     def history_view(
-        self, request: AuthenticatedRequest, object_id: str, extra_context: dict[str, object] | None = None
+        self, request: UserRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         """Check access: Django's view does not use `get_queryset`."""
         get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
@@ -115,7 +111,7 @@ class UserAdmin(InvitationsAdmin):
 
     # --- the form ---
 
-    def get_fieldsets(self, request: AuthenticatedRequest, obj: User | None = None) -> Any:
+    def get_fieldsets(self, request: UserRequest, obj: User | None = None) -> Any:
         if obj is None:
             return self.add_fieldsets
         may = self.has_change_permission(request, obj)
@@ -131,23 +127,23 @@ class UserAdmin(InvitationsAdmin):
             parts.append((_("Advanced"), {"fields": advanced, "classes": ("collapse",)}))
         return parts
 
-    def get_readonly_fields(self, request: AuthenticatedRequest, obj: User | None = None) -> Any:
+    def get_readonly_fields(self, request: UserRequest, obj: User | None = None) -> Any:
         """Whoever changes an address can then reset the password and act as that colleague."""
         own = super().get_readonly_fields(request, obj)
         return own if obj is None or request.user.is_superuser else (*own, "email", "username")
 
-    def get_form(self, request: AuthenticatedRequest, obj: User | None = None, **kwargs: Any) -> Any:
+    def get_form(self, request: UserRequest, obj: User | None = None, **kwargs: Any) -> Any:
         form: Any = super().get_form(request, obj, **kwargs)
         form.request = request
         return form
 
-    def save_model(self, request: AuthenticatedRequest, obj: User, form: ModelForm, change: bool) -> None:
+    def save_model(self, request: UserRequest, obj: User, form: ModelForm, change: bool) -> None:
         if change:
             obj.is_staff = is_colleague(obj, form.cleaned_data)
         super().save_model(request, obj, form, change)
 
     def save_related(
-        self, request: AuthenticatedRequest, form: ModelForm, formsets: Iterable[BaseFormSet], change: bool
+        self, request: UserRequest, form: ModelForm, formsets: Iterable[BaseFormSet], change: bool
     ) -> None:
         super().save_related(request, form, formsets, change)
         if "brands" in form.changed_data:
@@ -179,7 +175,7 @@ class UserAdmin(InvitationsAdmin):
     # --- actions ---
 
     @action(description=_("Deactivate"), permissions=["change"])
-    def deactivate(self, request: AuthenticatedRequest, queryset: QuerySet[User]) -> HttpResponse | None:
+    def deactivate(self, request: UserRequest, queryset: QuerySet[User]) -> HttpResponse | None:
         chosen = queryset.filter(is_active=True).exclude(pk=request.user.pk or 0)
         if is_confirmed(request):
             self._set_active(request, chosen, False)
@@ -198,7 +194,7 @@ class UserAdmin(InvitationsAdmin):
         return TemplateResponse(request, "admin/auth/user/deactivate.html", context)
 
     @action(description=_("Activate"), permissions=["change"])
-    def activate(self, request: AuthenticatedRequest, queryset: QuerySet[User]) -> HttpResponse | None:
+    def activate(self, request: UserRequest, queryset: QuerySet[User]) -> HttpResponse | None:
         chosen = queryset.filter(is_active=False)
         if is_confirmed(request):
             self._set_active(request, chosen, True)
@@ -210,7 +206,7 @@ class UserAdmin(InvitationsAdmin):
             sections=[Section(gettext("Users"), listed)] if listed else [],
         )  # fmt: skip
 
-    def _set_active(self, request: AuthenticatedRequest, users: QuerySet[User], is_active: bool) -> None:
+    def _set_active(self, request: UserRequest, users: QuerySet[User], is_active: bool) -> None:
         changed = User.objects.filter(pk__in=list(users.order_by().values_list("pk", flat=True)))
         count = changed.update(is_active=is_active)
         with translation.override(site_language()):  # stored, and read by all users
@@ -224,5 +220,5 @@ class UserAdmin(InvitationsAdmin):
         self.message_user(request, text % {"count": count}, messages.SUCCESS if count else messages.WARNING)
 
 
-def _may_manage(request: AuthenticatedRequest, user: User | None) -> bool:
+def _may_manage(request: UserRequest, user: User | None) -> bool:
     return user is None or manageable_by(request.user).filter(pk=user.pk).exists()

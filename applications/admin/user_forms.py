@@ -22,7 +22,7 @@ from unfold.widgets import (
 from applications.operations.applicants import USERNAME_MAX
 from jobsite.accounts import roles
 from jobsite.languages import LANGUAGES, site_language
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 from vacancies.access import brands_of, colleagues_of
 from vacancies.models import Brand
 from vacancies.querysets import EVERY_BRAND
@@ -70,7 +70,7 @@ class InviteForm(forms.Form):
         widget=UnfoldAdminSelectWidget,
     )
 
-    def __init__(self, request: AuthenticatedRequest, data: QueryDict | None = None) -> None:
+    def __init__(self, request: UserRequest, data: QueryDict | None = None) -> None:
         super().__init__(data, initial={"language": get_language() or site_language()})
         self.user = request.user
         own = list(choose_from(self, "role", self.user))
@@ -95,7 +95,7 @@ class InviteForm(forms.Form):
 class UserForm(UserChangeForm):
     """An account with roles and brands. The page sets `request`."""
 
-    request: AuthenticatedRequest
+    request: UserRequest
     groups = RolesField(
         Group.objects.none(),
         label=_("Roles"),

@@ -12,7 +12,7 @@ from unfold.decorators import display
 from applications.admin.reports import ReportPages
 from applications.models import Application
 from jobsite.admin.base import counted
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 from vacancies.admin.vacancy import VacancyAdmin as BaseVacancyAdmin
 from vacancies.models import Vacancy
 
@@ -21,14 +21,14 @@ from vacancies.models import Vacancy
 class VacancyAdmin(BaseVacancyAdmin):
     page_classes = (ReportPages, *BaseVacancyAdmin.page_classes)
 
-    def get_queryset(self, request: AuthenticatedRequest) -> QuerySet:
+    def get_queryset(self, request: UserRequest) -> QuerySet:
         count = counted(Application.objects.all(), "vacancy")
         return super().get_queryset(request).annotate(application_count=count)
 
     list_columns = (*BaseVacancyAdmin.list_columns, "applied")
     default_columns = (*BaseVacancyAdmin.default_columns, "applied")
 
-    def offered_columns(self, request: AuthenticatedRequest) -> tuple[str, ...]:
+    def offered_columns(self, request: UserRequest) -> tuple[str, ...]:
         may = request.user.has_perm("applications.view_application")
         return tuple(name for name in self.list_columns if may or name != "applied")
 

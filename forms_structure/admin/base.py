@@ -7,7 +7,7 @@ from django.urls import reverse
 from forms_structure import structure
 from forms_structure.models import Form
 from jobsite.admin.base import JobsiteAdmin, as_id
-from jobsite.types import AuthenticatedRequest, JsonObject
+from jobsite.types import JsonObject, UserRequest
 
 
 class FormBaseAdmin(JobsiteAdmin):
@@ -16,7 +16,7 @@ class FormBaseAdmin(JobsiteAdmin):
     def address(self, view: str, form: Form) -> str:
         return reverse(f"admin:forms_structure_form_{view}", args=[form.pk])
 
-    def form_or_404(self, request: AuthenticatedRequest, object_id: str) -> Form:
+    def form_or_404(self, request: UserRequest, object_id: str) -> Form:
         """Return the form. Raises Http404 unless it is in the user's changelist."""
         forms = self.get_queryset(request).defer(None).select_related("extends")
         form = forms.filter(pk__in=[as_id(object_id)]).first()
@@ -28,7 +28,7 @@ class FormBaseAdmin(JobsiteAdmin):
 
     # --- vacancies that use a form ---
 
-    def use(self, request: AuthenticatedRequest, form: Form) -> JsonObject:
+    def use(self, request: UserRequest, form: Form) -> JsonObject:
         """Return {"total", "published", "some": [{"label", "url"}]} of the vacancies that use `form`.
         `some` has only vacancies that the user may view."""
         return {"total": 0, "published": 0, "some": []}
@@ -37,18 +37,18 @@ class FormBaseAdmin(JobsiteAdmin):
         """Return whether published vacancies use `form`, so that its names may have answers."""
         return False
 
-    def user(self, request: AuthenticatedRequest, key: object) -> JsonObject | None:
+    def user(self, request: UserRequest, key: object) -> JsonObject | None:
         """Return {"id", "label", "url"} of the vacancy `key` that the builder was opened for."""
         return None
 
-    def give(self, request: AuthenticatedRequest, form: Form, key: object) -> None:
+    def give(self, request: UserRequest, form: Form, key: object) -> None:
         """Let the vacancy `key` use `form`."""
 
     def frozen(self, form: Form) -> list[str]:
         """Return the names that cannot change while published vacancies use them."""
         return structure.names(form.structure) if self.is_public(form) else []
 
-    def demand(self, verb: str, request: AuthenticatedRequest, *form: Form) -> None:
+    def demand(self, verb: str, request: UserRequest, *form: Form) -> None:
         """Raise PermissionDenied unless the user has the permission `verb`, on `form` if given."""
         if not getattr(self, f"has_{verb}_permission")(request, *form):
             raise PermissionDenied

@@ -35,7 +35,7 @@ from forms_structure.schema import submission_schema
 from forms_structure.structure import StructureError
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 
 CANNOT_ACCEPT = gettext_lazy(
     "Nobody can apply with this form yet: it needs a required field for the e-mail address of the applicant."
@@ -48,7 +48,7 @@ def json_endpoint(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
 
     @wraps(view)
     @method_decorator(require_POST)
-    def answer(self: "BuilderAdmin", request: AuthenticatedRequest, object_id: str) -> HttpResponse:
+    def answer(self: "BuilderAdmin", request: UserRequest, object_id: str) -> HttpResponse:
         form = self.form_or_404(request, object_id)
         try:
             posted = json.loads(request.body)
@@ -93,7 +93,7 @@ class BuilderAdmin(FormBaseAdmin):
 
     def change_view(
         self,
-        request: AuthenticatedRequest,
+        request: UserRequest,
         object_id: str,
         form_url: str = "",
         extra_context: dict[str, object] | None = None,
@@ -112,7 +112,7 @@ class BuilderAdmin(FormBaseAdmin):
         }
         return TemplateResponse(request, "admin/forms_structure/form/builder.html", context)
 
-    def builder_data(self, request: AuthenticatedRequest, form: Form) -> dict[str, object]:
+    def builder_data(self, request: UserRequest, form: Form) -> dict[str, object]:
         """Return the data that the page starts with."""
         views = ("save", "check", "copy", "extend", "sections", "export", "history", "delete", "change")
         return {
@@ -153,7 +153,7 @@ class BuilderAdmin(FormBaseAdmin):
         }
 
     @json_endpoint
-    def save_view(self, request: AuthenticatedRequest, form: Form, posted: dict[str, object]) -> HttpResponse:
+    def save_view(self, request: UserRequest, form: Form, posted: dict[str, object]) -> HttpResponse:
         """{"structure", "revision", "name", "language", "lost"} -> {"form", "use", "frozen"}.
 
         Errors: `faults` by path (400); `conflict` if someone else saved in the meantime (409); `lost` (409)
@@ -193,9 +193,7 @@ class BuilderAdmin(FormBaseAdmin):
         }
 
     @json_endpoint
-    def check_view(
-        self, request: AuthenticatedRequest, form: Form, posted: dict[str, object]
-    ) -> HttpResponse:
+    def check_view(self, request: UserRequest, form: Form, posted: dict[str, object]) -> HttpResponse:
         """{"structure", "language"} -> {"schema", "version"} of the form as the API would return it, and
         {"warning"}: why it cannot accept applications, or ""."""
         base = form.extends.structure if form.extends else ()
@@ -208,21 +206,19 @@ class BuilderAdmin(FormBaseAdmin):
         return JsonResponse({"schema": schema, "version": digest(sections), "warning": str(warning)})
 
     @json_endpoint
-    def copy_view(self, request: AuthenticatedRequest, form: Form, posted: dict[str, object]) -> HttpResponse:
+    def copy_view(self, request: UserRequest, form: Form, posted: dict[str, object]) -> HttpResponse:
         """{"structure"?, "language"?, "for"?} -> {"url"} of a new form with this structure."""
         edited = posted.get("structure", form.structure)
         return self.derive(request, form, posted, structure=edited, extends=form.extends)
 
     @json_endpoint
-    def extend_view(
-        self, request: AuthenticatedRequest, form: Form, posted: dict[str, object]
-    ) -> HttpResponse:
+    def extend_view(self, request: UserRequest, form: Form, posted: dict[str, object]) -> HttpResponse:
         """{"for"?} -> {"url"} of a new form that extends this one."""
         return self.derive(request, form, posted, structure=[], extends=form)
 
     def derive(
         self,
-        request: AuthenticatedRequest,
+        request: UserRequest,
         form: Form,
         posted: dict[str, object],
         structure: object,
@@ -249,11 +245,11 @@ class BuilderAdmin(FormBaseAdmin):
         query = f"?for={user['id']}" if user else ""
         return JsonResponse({"url": self.address("change", made) + query})
 
-    def sections_view(self, request: AuthenticatedRequest, object_id: str) -> HttpResponse:
+    def sections_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Return {"sections"}, to copy one of them into another form."""
         return JsonResponse({"sections": self.form_or_404(request, object_id).whole_structure})
 
-    def export_view(self, request: AuthenticatedRequest, object_id: str) -> HttpResponse:
+    def export_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Return the form as a file, as the API returns it, with the roles."""
         form = self.form_or_404(request, object_id)
         sections, _language = serve(form)

@@ -5,7 +5,7 @@ from django.forms import ModelForm
 
 from forms_structure.models import ConsentText
 from jobsite.admin.base import JobsiteAdmin
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 
 
 @admin.register(ConsentText)
@@ -14,14 +14,12 @@ class ConsentTextAdmin(JobsiteAdmin):
     list_display = ("text", "language", "version", "created_at")
     list_filter = ("language",)
 
-    def has_change_permission(self, request: AuthenticatedRequest, obj: ConsentText | None = None) -> bool:
+    def has_change_permission(self, request: UserRequest, obj: ConsentText | None = None) -> bool:
         return False
 
-    def has_delete_permission(self, request: AuthenticatedRequest, obj: ConsentText | None = None) -> bool:
+    def has_delete_permission(self, request: UserRequest, obj: ConsentText | None = None) -> bool:
         return False
 
-    def save_model(
-        self, request: AuthenticatedRequest, obj: ConsentText, form: ModelForm, change: bool
-    ) -> None:
+    def save_model(self, request: UserRequest, obj: ConsentText, form: ModelForm, change: bool) -> None:
         added = ConsentText.objects.add(**form.cleaned_data)
         obj.pk, obj.version = added.pk, added.version

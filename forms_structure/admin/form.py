@@ -17,7 +17,7 @@ from forms_structure.admin.builder import BuilderAdmin
 from forms_structure.admin.history import FormHistoryAdmin
 from forms_structure.models import Form
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 
 
 class FormAdmin(BuilderAdmin, FormHistoryAdmin):
@@ -35,7 +35,7 @@ class FormAdmin(BuilderAdmin, FormHistoryAdmin):
         return super().get_queryset(request).defer("structure")
 
     @admin.action(description=gettext_lazy("Set as the site's form"), permissions=["make_default"])
-    def make_default(self, request: AuthenticatedRequest, queryset: QuerySet[Form]) -> HttpResponse | None:
+    def make_default(self, request: UserRequest, queryset: QuerySet[Form]) -> HttpResponse | None:
         """Ask, then set the site's form."""
         if len(chosen := list(queryset[:2])) != 1:
             self.message_user(request, _("Choose one form. A site has only one."), messages.WARNING)
@@ -53,7 +53,7 @@ class FormAdmin(BuilderAdmin, FormHistoryAdmin):
         self.message_user(request, text % {"form": form}, messages.SUCCESS)
         return None
 
-    def _confirm_default(self, request: AuthenticatedRequest, form: Form) -> HttpResponse:
+    def _confirm_default(self, request: UserRequest, form: Form) -> HttpResponse:
         now = Form.objects.default().exclude(pk=form.pk).first()
         replaced = _("“%(form)s” is the site's form now and is replaced.")
         text = _("“%(form)s” becomes the form of every vacancy that has no other form.")
@@ -67,7 +67,7 @@ class FormAdmin(BuilderAdmin, FormHistoryAdmin):
         return self.has_change_permission(request)
 
     @admin.action(description=gettext_lazy("Copy"), permissions=["add"])
-    def copy_selected(self, request: AuthenticatedRequest, queryset: QuerySet[Form]) -> HttpResponse | None:
+    def copy_selected(self, request: UserRequest, queryset: QuerySet[Form]) -> HttpResponse | None:
         if not is_confirmed(request):
             rows = [Row(str(form)) for form in queryset]
             return ask(
@@ -83,17 +83,17 @@ class FormAdmin(BuilderAdmin, FormHistoryAdmin):
 
     # --- adding: name and language, then the builder ---
 
-    def save_model(self, request: AuthenticatedRequest, obj: Form, form: ModelForm, change: bool) -> None:
+    def save_model(self, request: UserRequest, obj: Form, form: ModelForm, change: bool) -> None:
         made = operations.create(structure=[], author=request.user, **form.cleaned_data)
         obj.pk, obj.name = made.pk, made.name
 
     def response_add(
-        self, request: AuthenticatedRequest, obj: Form, post_url_continue: str | None = None
+        self, request: UserRequest, obj: Form, post_url_continue: str | None = None
     ) -> HttpResponse:
         return redirect(self.address("change", obj))
 
     def formfield_for_foreignkey(
-        self, db_field: ForeignKey, request: AuthenticatedRequest, **kwargs: Any
+        self, db_field: ForeignKey, request: UserRequest, **kwargs: Any
     ) -> ModelChoiceField | None:
         if db_field.name == "extends":
             kwargs["queryset"] = self.get_queryset(request).filter(extends=None)
@@ -101,7 +101,7 @@ class FormAdmin(BuilderAdmin, FormHistoryAdmin):
 
     # --- deleting: only unused forms ---
 
-    def get_deleted_objects(self, objs: Sequence[Form], request: AuthenticatedRequest) -> Any:
+    def get_deleted_objects(self, objs: Sequence[Form], request: UserRequest) -> Any:
         """Protect forms in use, also without a foreign key: vacancies without a form use the site's form."""
         to_delete, counts, perms, protected = super().get_deleted_objects(objs, request)
         for form in objs:

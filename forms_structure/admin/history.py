@@ -12,7 +12,7 @@ from forms_structure.admin.base import FormBaseAdmin
 from forms_structure.outline import difference
 from forms_structure.structure import StructureError
 from jobsite.admin.base import as_id
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 
 MAX_SNAPSHOTS = 20
 
@@ -24,7 +24,7 @@ class FormHistoryAdmin(FormBaseAdmin):
         return [*self.object_urls({"restore": self.restore_view}), *super().get_urls()]
 
     def history_view(
-        self, request: AuthenticatedRequest, object_id: str, extra_context: dict[str, object] | None = None
+        self, request: UserRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         form = self.form_or_404(request, object_id)
         snapshots = list(form.snapshots.select_related("author")[: MAX_SNAPSHOTS + 1])
@@ -50,7 +50,7 @@ class FormHistoryAdmin(FormBaseAdmin):
         }
         return TemplateResponse(request, "admin/forms_structure/form/history.html", context)
 
-    def restore_view(self, request: AuthenticatedRequest, object_id: str) -> HttpResponse:
+    def restore_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """POST `revision` to restore, `seen`: the newest revision on the page, `lost` as in `save_view`."""
         form = self.form_or_404(request, object_id)
         self.demand("change", request, form)

@@ -40,7 +40,7 @@ from jobsite.accounts.lockout import limited
 from jobsite.api.absolute_urls import base_url
 from jobsite.api.throttling import RateLimit
 from jobsite.languages import preferred_language
-from jobsite.types import AuthenticatedRequest, StrOrPromise
+from jobsite.types import StrOrPromise, UserRequest
 
 HAS_FACTORS = settings.SECOND_FACTOR != "off"
 IS_EXTENDED = HAS_FACTORS or bool(settings.OIDC_ISSUER)
@@ -136,7 +136,7 @@ class PasswordForm(forms.Form):
     error_messages = PasswordChangeForm.error_messages
     clean_old_password = OldPassword.clean_old_password
 
-    def __init__(self, request: AuthenticatedRequest, data: QueryDict | None = None) -> None:
+    def __init__(self, request: UserRequest, data: QueryDict | None = None) -> None:
         super().__init__(data)
         self.request, self.user = request, request.user
         if not self.user.has_usable_password():

@@ -16,7 +16,7 @@ from unfold.forms import AdminPasswordChangeForm, UserCreationForm
 
 from jobsite.accounts import roles
 from jobsite.admin.base import JobsiteAdmin, as_id
-from jobsite.types import AuthenticatedRequest
+from jobsite.types import UserRequest
 
 admin.site.unregister([User, Group])
 
@@ -50,7 +50,7 @@ class PermissionsAdmin(JobsiteAdmin):
     """An admin page with a choice of permissions: those of the user."""
 
     def formfield_for_manytomany(
-        self, db_field: ManyToManyField, request: AuthenticatedRequest, **kwargs: Any
+        self, db_field: ManyToManyField, request: UserRequest, **kwargs: Any
     ) -> ModelMultipleChoiceField | None:
         if db_field.related_model is Permission:
             kwargs["queryset"] = roles.held_by(request.user).select_related("content_type")
@@ -66,9 +66,7 @@ class UserAdmin(BaseUserAdmin, PermissionsAdmin):  # type: ignore[misc]  # get_a
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
 
-    def user_change_password(
-        self, request: AuthenticatedRequest, id: str, form_url: str = ""
-    ) -> HttpResponse:
+    def user_change_password(self, request: UserRequest, id: str, form_url: str = "") -> HttpResponse:
         """Only superusers set passwords of others. Everybody else chooses their own, by email."""
         if not request.user.is_superuser:
             raise PermissionDenied
@@ -79,18 +77,18 @@ class UserAdmin(BaseUserAdmin, PermissionsAdmin):  # type: ignore[misc]  # get_a
 class GroupAdmin(BaseGroupAdmin, PermissionsAdmin):  # type: ignore[misc]
     """Users change and delete only groups that they could give to others."""
 
-    def has_change_permission(self, request: AuthenticatedRequest, obj: Group | None = None) -> bool:
+    def has_change_permission(self, request: UserRequest, obj: Group | None = None) -> bool:
         return super().has_change_permission(request, obj) and _is_grantable(request, obj)
 
-    def has_delete_permission(self, request: AuthenticatedRequest, obj: Group | None = None) -> bool:
+    def has_delete_permission(self, request: UserRequest, obj: Group | None = None) -> bool:
         return super().has_delete_permission(request, obj) and _is_grantable(request, obj)
 
-    def get_queryset(self, request: AuthenticatedRequest) -> QuerySet:
+    def get_queryset(self, request: UserRequest) -> QuerySet:
         """Exclude other groups from bulk actions: they do not check permissions per row."""
         groups = super().get_queryset(request)
         is_action = request.method == "POST" and "action" in request.POST
         return groups.filter(pk__in=roles.grantable_by(request.user).values("pk")) if is_action else groups
 
 
-def _is_grantable(request: AuthenticatedRequest, group: Group | None) -> bool:
+def _is_grantable(request: UserRequest, group: Group | None) -> bool:
     return group is None or roles.grantable_by(request.user).filter(pk=group.pk).exists()

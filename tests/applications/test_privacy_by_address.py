@@ -51,7 +51,6 @@ def make_applicant(address=MAIL, first=FIRST, last=LAST, content=CONTENT, recrui
     SubmissionFile.objects.all().filter(submission__application=application).delete()
     stored = files.store({"cv": SimpleUploadedFile(f"CV {first}.pdf", content)})
     stored.add_rows(application.submission)
-    stored.finish()
     IdempotencyKey.objects.create(
         vacancy=application.vacancy, key_hash=f"{mark}key{application.pk}", fingerprint=f"{mark}print",
         application=application,

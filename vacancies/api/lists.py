@@ -177,7 +177,7 @@ class ListViewSet(ReadOnlyViewSet):
             ids = cache.ids((Vacancy, *self.key()), period, lambda: self.ordered(published))
         else:
             ids = list(self.ordered(published).values_list("pk", flat=True))
-            self.until = Vacancy.objects.next_change(after=self.now)
+            self.until = None if self.is_private() else Vacancy.objects.next_change(after=self.now)
         positions = self.paginator.set_total(len(ids))
         page = list(ids[positions.start : positions.stop])
         vacancies = Vacancy.objects.with_related(self.only).in_bulk(page)

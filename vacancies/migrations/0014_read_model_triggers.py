@@ -227,7 +227,8 @@ END $$
 # they use their views.
 OVERFLOW = """
 INSERT INTO vacancies_bucketcount (start_at, start_id, external, hot, internal, hot_internal)
-SELECT '0001-01-01 00:00:00', 0, 9223372036854775807, 0, 0, 0 FROM vacancies_vacancy LIMIT 2
+SELECT '0001-01-01 00:00:00', 0, 9223372036854775807, 0, 0, 0 FROM (SELECT 1 UNION ALL SELECT 2)
+WHERE EXISTS (SELECT 1 FROM vacancies_vacancy)
 """
 
 

@@ -93,7 +93,7 @@ def test_documentation_loads_nothing_from_other_sites(client):
     assert found["script-src"] == found["connect-src"] == "'self'"
 
 
-def test_cached_responses_have_the_headers(wsgi, at, filters, settings):
+def test_cached_responses_have_the_headers(wsgi, at, transactional_db, filters, settings):
     """From the views, the response cache, and as 304."""
     settings.RESPONSE_CACHE_MB = 1
     make_vacancy()

@@ -28,6 +28,7 @@ from jobsite.serving import replica
 from jobsite.serving.revision import read_state
 from tests import servers
 from tests.factories import make_vacancy
+from tests.vacancies.api.site import ON_POSTGRESQL
 from tests.wsgi import ask
 from vacancies.metrics import collect
 from vacancies.models import Status
@@ -192,7 +193,7 @@ def test_gauges_of_vacancies_cover_every_state_and_alerts_use_existing_metrics(
     for status in (Status.DRAFT, Status.UNPUBLISHED, Status.ARCHIVED):
         make_vacancy(status=status)
 
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(11):
         families = list(collect())
     states = {"draft": 1, "scheduled": 1, "expired": 2, "unpublished": 1, "archived": 1, "published": 2}
     lists = {"external": 1, "hot": 1, "internal": 2, "hot_internal": 1}
@@ -202,7 +203,7 @@ def test_gauges_of_vacancies_cover_every_state_and_alerts_use_existing_metrics(
         for sample in family.samples
     } == {f"vacancies {state}": count for state, count in states.items()} | {
         f"listed {name}": count for name, count in lists.items()
-    } | {"revision": read_state().number, "overdue_seconds": 60}
+    } | {"revision": read_state().number, "overdue_seconds": 60 if ON_POSTGRESQL else 0}
 
     site.gauges += [*collect(), *applications.metrics.collect()]
     ours = {key[0] for key in site.read()}
