@@ -42,10 +42,7 @@ PAYLOADS: dict[str, str] = {
     "autofocus-textarea": "<textarea autofocus onfocus=pwned()></textarea>",
     "video": "<video><source onerror=pwned() src=x></video>",
     "audio": "<audio src=x onerror=pwned() autoplay></audio>",
-    "body-onload": "<body onload=pwned() background=//evil.example/b.png>x</body>",
     "frameset": "<frameset onload=pwned()><frame src=javascript:pwned()></frameset>",
-    "animation": "<style>@keyframes x{}</style><b style='animation:x' onanimationstart=pwned()>x</b>",
-    "custom-element": "<x-y onfocus=pwned() tabindex=1 autofocus is=z>x</x-y>",
     # --- URLs ---
     "href-javascript": "<a href=javascript:pwned()>x</a>",
     "href-javascript-tab": "<a href='java\tscr\nipt\r:pwned()'>x</a>",
@@ -57,7 +54,6 @@ PAYLOADS: dict[str, str] = {
     "href-javascript-percent-scheme": "<a href='%6aavascript:pwned()'>x</a>",
     "href-javascript-bom": "<a href='\ufeffjavascript:pwned()'>x</a>",
     "href-javascript-twice": "<a href=https://x.example href=javascript:pwned()>x</a>",
-    "href-javascript-first": "<a href=javascript:pwned() href=https://x.example>x</a>",
     "href-data": "<a href='data:text/html,<script>pwned()</script>'>x</a>",
     "href-protocol-relative": "<a href=//evil.example/login>x</a>",
     "href-slash-tab-slash": "<a href='/\t/evil.example/login'>x</a>",
@@ -66,7 +62,6 @@ PAYLOADS: dict[str, str] = {
     "a-target-ping": "<a href=https://x.example target=opener "
         "ping=//evil.example/ping download rel=opener>x</a>",
     "a-xlink": "<a xlink:href=javascript:pwned() xml:base=javascript:pwned()//>x</a>",
-    "isindex": "<isindex type=image src=1 onerror=pwned() action=javascript:pwned()>",
     "blockquote-cite": "<blockquote cite=javascript:pwned()>x</blockquote>",
     "table-background": "<table background=//evil.example/b.png><td background=javascript:pwned()>x</table>",
     # --- frames, objects, the page itself ---
@@ -78,8 +73,6 @@ PAYLOADS: dict[str, str] = {
     "embed": "<embed src=//evil.example/x.swf allowscriptaccess=always onload=pwned()>",
     "base": "<base href=//evil.example/><a href=x>x</a>",
     "meta-refresh": "<meta http-equiv=refresh content='0;url=javascript:pwned()'>",
-    "meta-charset": "<meta charset=utf-7>+ADw-script+AD4-pwned()+ADw-/script+AD4-",
-    "link-stylesheet": "<link rel=stylesheet href=//evil.example/x.css onload=pwned() onerror=pwned()>",
     # --- styles ---
     "style-url": "<p style=\"background:url('//evil.example/b.png')\">x</p>",
     "style-escapes": "<p style='b\\61ckground:\\75rl(//evil.example/b.png)'>x</p>",
@@ -153,7 +146,6 @@ PAYLOADS: dict[str, str] = {
         "&amp;lt;script&amp;gt;pwned()&amp;lt;/script&amp;gt;",
     "entities-without-end": "&ltscript&gtpwned()&lt/script&gt",
     # --- clobbering, templates of frameworks ---
-    "clobber-id": "<a id=x><a id=x name=y href=javascript:pwned()>x</a><form id=document name=cookie></form>",
     "framework-attributes": "<p x-data x-init=pwned() v-html=pwned() ng-app "
         "ng-init=pwned() hx-on:load=pwned()>x</p>",
 }  # fmt: skip

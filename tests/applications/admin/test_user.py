@@ -4,17 +4,12 @@ import pytest
 from django.contrib.auth.models import Group, Permission, User
 
 from jobsite.accounts import roles
-from tests.applications.admin.conftest import colleague
+from tests.applications.admin.conftest import colleague, group
 from tests.applications.makers import signed_in
-from tests.factories import make_brand
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("module_roles")]
 
 LIST = "/admin/auth/user/"
-
-
-def group(name):
-    return Group.objects.get(name=name)
 
 
 def change(client, user, **values):
@@ -32,16 +27,6 @@ def access(user):
 
 def listed(client, query=""):
     return {user.username for user in client.get(f"{LIST}?{query}").context["cl"].result_list}
-
-
-@pytest.fixture
-def acme():
-    return make_brand("Acme")
-
-
-@pytest.fixture
-def beta():
-    return make_brand("Beta")
 
 
 @pytest.fixture
