@@ -161,7 +161,7 @@ def test_technical_rows_are_deleted(at, command) -> None:
     for days in (29, 31):
         vacancy = make_vacancy()
         when = at - timedelta(days=days)
-        Autosave.objects.keep(user=recruiter, vacancy=vacancy.pk, page=str(days), data={}, at=when)
+        Autosave.objects.store(user=recruiter, vacancy=vacancy.pk, page=str(days), data={}, at=when)
 
     report = json.loads(run(*command, "--format", "json")[1])
 

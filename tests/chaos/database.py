@@ -70,15 +70,15 @@ def pool() -> list[int]:
     there are too few."""
     from django.utils import timezone
 
-    from vacancies import operations
     from vacancies.models import Vacancy
+    from vacancies.operations import publication
 
     external = Vacancy.objects.external().exclude(description="")
     offline = external.filter(status__in=["draft", "unpublished"], publish_until=None, head_recruiter__gt=0)
     pks = list(offline.filter(brand__gt=0).order_by("pk").values_list("pk", flat=True)[:POOL])
     now = timezone.now()
     for vacancy in external.published(at=now).newest_first()[: POOL - len(pks)]:
-        pks.append(operations.duplicate(vacancy=vacancy, at=now).pk)
+        pks.append(publication.duplicate(vacancy=vacancy, at=now).pk)
     Vacancy.objects.filter(pk__in=pks, publish_from__isnull=False).update(publish_from=None)
     return pks
 

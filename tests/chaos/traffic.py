@@ -61,8 +61,8 @@ class Writer(threading.Thread):
         from django.db import DatabaseError
         from django.utils import timezone
 
-        from vacancies import operations
         from vacancies.models import Vacancy
+        from vacancies.operations import publication
 
         last, now = self.oracle.versions[-1], timezone.now()
         published, titles = last.published, last.titles
@@ -85,7 +85,7 @@ class Writer(threading.Thread):
                 after = {*published, pk} if is_shown else {*published} - {pk}
                 order = sorted(after, key=lambda each: (dates[each], each), reverse=True)
                 version = self.begin(tuple(order), titles)
-                act = operations.publish if is_shown else operations.unpublish
+                act = publication.publish if is_shown else publication.unpublish
                 act(vacancies=rows.filter(pk=pk), at=now)
                 path, sign = f"/v1/vacancies?page[size]={2 * MOST_PUBLISHED}&fields=id", f'{{"id":{pk}}}'
         except DatabaseError:
