@@ -18,7 +18,7 @@ LIST = "/admin/applications/application/"
 
 def add_rows(office, number):
     """Add a colleague, an invitation, an application with a file, and more about the application of Mia."""
-    user, at = colleague(f"colleague{number}", "Recruiter", office.brand), timezone.now()
+    user, at = colleague(f"colleague{number}", "Brand administrator", office.brand), timezone.now()
     role, email = group("Recruiter"), f"new{number}@example.org"
     names = {"first_name": "", "last_name": "", "language": "en"}
     invite(email=email, role=role, brands=[office.brand], author=user, at=at, **names)
@@ -31,6 +31,8 @@ def add_rows(office, number):
     move(applications=Application.objects.filter(pk=office.own.pk), stage=make_stage(), author=user, at=at)
 
 
+@pytest.mark.slow("opens eight pages with rows of every kind")
+@pytest.mark.smoke
 def test_pages_take_the_same_queries_for_more_rows(office):
     make_file(make_submission(office.own, {"cv": "x"}))
     administrator, anna = staff("ada", "Administrator"), office.anna
