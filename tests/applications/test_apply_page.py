@@ -304,8 +304,8 @@ def test_address_of_somebody_else_reveals_nothing(vacancy: Vacancy, is_signed_in
 
     unused = sent("nobody@example.com")
     assert unused[2] == 201
-    for values in ({}, {"user": applicant}):
-        make_anonymous("mia@example.com", vacancy=vacancy, **values)
+    for user in (None, applicant):
+        make_anonymous("mia@example.com", vacancy=vacancy, user=user)
         assert sent("MIA@example.com") == unused
 
 
