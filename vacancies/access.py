@@ -14,7 +14,7 @@ def scope_to_brands(user: Any, rows: QuerySet, vacancy: str) -> QuerySet:
     """Return the `rows` whose vacancy, reached through the lookup `vacancy`, `user` may access."""
     if user.has_perm(EVERY_BRAND):
         return rows
-    return rows.filter(**{f"{vacancy}__in": Vacancy.objects.workable_by(user).values("pk")})
+    return rows.filter(**{f"{vacancy}__in": Vacancy.objects.editable_by(user).values("pk")})
 
 
 def brands_of(user: Any) -> QuerySet[Brand]:
@@ -53,5 +53,5 @@ def _members(brands: QuerySet[Brand]) -> QuerySet:
 
 def readable_by(user: Any) -> QuerySet[Version]:
     """Return the versions from when the vacancy belonged to a brand of `user`. Without multi-branding, this
-    includes versions without a brand, as in `workable_by`."""
+    includes versions without a brand, as in `editable_by`."""
     return Version.objects.filter(own_brand(user))

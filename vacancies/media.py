@@ -108,7 +108,7 @@ def seen_by(request: HttpRequest, name: str, *, at: datetime) -> tuple[VisibleFi
 
 def _is_pending(user: User | AnonymousUser, name: str) -> bool:
     """Whether a waiting request for approval, or a template, of the brands of `user` has the file `name`."""
-    waiting = Approval.objects.waiting().filter(vacancy__in=Vacancy.objects.workable_by(user).values("pk"))
+    waiting = Approval.objects.waiting().filter(vacancy__in=Vacancy.objects.editable_by(user).values("pk"))
     templates = VacancyTemplate.objects.usable_by(user)
     found = (
         names_in(rows.values_list(f"{column}__image", f"{column}__attachments"))
@@ -124,7 +124,7 @@ def _restricted(request: HttpRequest, published: VacancyQuerySet) -> Iterator[Va
     if token := request.GET.get("preview"):
         yield Vacancy.objects.filter(pk__in=[opened_by(token)])
     if _is_recruiter(request.user) and not lacks_factor(request):
-        yield Vacancy.objects.workable_by(request.user)
+        yield Vacancy.objects.editable_by(request.user)
 
 
 def _is_recruiter(user: User | AnonymousUser) -> bool:

@@ -169,7 +169,7 @@ class VacancyQuerySet(PublishedQuerySet):
         """Vacancies that are public at the time `at`, or become public without a further action."""
         return self.filter(status="published").not_expired(at=at)
 
-    def workable_by(self, user: Any) -> Self:
+    def editable_by(self, user: Any) -> Self:
         """Vacancies of the brands that `user` works for, or all of them (docs/decisions.md #56)."""
         return self.filter(own_brand(user))
 

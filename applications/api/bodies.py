@@ -46,7 +46,7 @@ class BodyError(Exception):
 TOO_LARGE = "The body is larger than 25 MB."
 NO_ROOM = "The server cannot store files at the moment. Nothing was saved. Try again later."
 TRUNCATED = "The body is shorter than Content-Length says, or the connection was lost."
-NOT_MULTIPART = "The body is no complete multipart/form-data (RFC 7578)."
+NOT_MULTIPART = "The body is not a complete multipart/form-data (RFC 7578)."
 
 
 @contextmanager
@@ -140,7 +140,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse(constant: str) -> None:
-    raise _JsonError("NaN and Infinity are no JSON.")
+    raise _JsonError("NaN and Infinity are not valid JSON.")
 
 
 def _check_values(document: Any) -> None:

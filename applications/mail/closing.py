@@ -55,7 +55,7 @@ def closing_for(user: User, *, at: datetime) -> Any:
     told = ClosingNotice.objects.filter(
         user=user, vacancy=OuterRef("pk"), publish_until=OuterRef("publish_until")
     )
-    closing = Vacancy.objects.workable_by(user).published(at=at).filter(publish_until__lte=at + NOTICE_PERIOD)
+    closing = Vacancy.objects.editable_by(user).published(at=at).filter(publish_until__lte=at + NOTICE_PERIOD)
     return closing.filter(concerned).exclude(Exists(told)).order_by("publish_until", "pk")
 
 

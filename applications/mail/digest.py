@@ -53,7 +53,7 @@ def queue_digest(user: User, *, at: datetime, base_url: str = "") -> Message | N
         created_at__gt=since,
         created_at__lte=at,
         withdrawn_at=None,
-        vacancy__in=Vacancy.objects.workable_by(user).values("pk"),
+        vacancy__in=Vacancy.objects.editable_by(user).values("pk"),
     )
     counts: list[Any] = list(
         rows.order_by()

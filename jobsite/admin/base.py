@@ -57,7 +57,7 @@ class InlineFormSet(InlineAdminFormSet):
         return json.dumps(data)
 
 
-class CheckedIds:
+class ValidateIdsMixin:
     """Reject invalid ids in requests with 400. Django passes them to the database, which fails."""
 
     def check_ids(self, request: HttpRequest, sent: Any) -> None:
@@ -66,7 +66,7 @@ class CheckedIds:
         own = {f.name for meta in metas for f in (*meta.fields, *meta.many_to_many) if f.is_relation}
         for name, values in sent.lists():
             if name.rpartition("-")[2] in own and any(value and as_id(value) is None for value in values):
-                raise BadRequest(f"{name} is no id.")
+                raise BadRequest(f"{name} is not a valid id.")
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         self.check_ids(request, request.GET)
@@ -93,7 +93,7 @@ class CheckedIds:
         chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
         is_number = isinstance(self.opts.pk, models.IntegerField)  # type: ignore[attr-defined]
         if any("\0" in pk or (is_number and as_id(pk) is None) for pk in chosen):
-            raise BadRequest("What is chosen are no ids.")
+            raise BadRequest("The selection contains an invalid id.")
         return super().response_action(request, queryset, *args, **options)  # type: ignore[misc]
 
 
@@ -103,7 +103,7 @@ def action_parameters(request: HttpRequest) -> list[tuple[str, str]]:
     return [(name, value) for name in names for value in request.POST.getlist(name)]
 
 
-class JobsiteAdmin(CheckedIds, ZonedDateTimesAdmin, ModelAdmin):
+class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
     """The base of all admin pages. Its changelist is titled "Brands" instead of "Select brand to change"."""
 
     warn_unsaved_form = True

@@ -51,7 +51,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
             for code, label in REASONS
             if (count := counts.numbers.get(code, 0))
         ],
-        "calendar": calendar(request, Vacancy.objects.workable_by(request.user), at=now),
+        "calendar": calendar(request, Vacancy.objects.editable_by(request.user), at=now),
         "latest": latest(request),
         "may_add": request.user.has_perm("vacancies.add_vacancy"),
     }
@@ -95,7 +95,7 @@ def latest(request: HttpRequest) -> list[dict[str, Any]]:
     """Return the last changes that users made to existing vacancies, one per vacancy."""
     versions = readable_by(request.user).exclude(author=None).select_related("author")
     rows = list(versions.defer("content").order_by("-pk")[: SHOWN * 4])
-    own = Vacancy.objects.workable_by(request.user)
+    own = Vacancy.objects.editable_by(request.user)
     existing = own.only("title").in_bulk({row.vacancy_id for row in rows})
     seen: dict[int, dict[str, Any]] = {}
     for row in rows:

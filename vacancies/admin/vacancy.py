@@ -85,7 +85,7 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
 
     def get_queryset(self, request: HttpRequest) -> VacancyQuerySet:
         rows: Any = super().get_queryset(request)
-        return rows.workable_by(request.user)
+        return rows.editable_by(request.user)
 
     def get_urls(self) -> list[URLPattern]:
         pages = [url for page in self.page_classes for url in page(self).urls()]

@@ -95,12 +95,12 @@ def mark_expired() -> int:
         Q(is_expired=False, publish_until__lt=horizon) | Q(is_expired=True, publish_until__gte=horizon)
     )
     vacancies = Vacancy.objects.filter(Exists(due.filter(vacancy=OuterRef("pk"))))
-    while written := save_again(vacancies, skip_locked=True):
+    while written := touch(vacancies, skip_locked=True):
         changed += written
     return changed
 
 
-def save_again(vacancies: VacancyQuerySet, *, skip_locked: bool = False) -> int:
+def touch(vacancies: VacancyQuerySet, *, skip_locked: bool = False) -> int:
     """Update one batch of `vacancies` without a change, so that the triggers write their rows again. Return
     the number of vacancies."""
     with transaction.atomic(using=vacancies.db):
@@ -142,5 +142,5 @@ def add_missing(using: str) -> None:
     """Add the published vacancies that the read model lacks."""
     listed = ListedVacancy.objects.filter(vacancy=OuterRef("pk"))
     missing = Vacancy.objects.using(using).filter(~Exists(listed), status="published")
-    while save_again(missing):
+    while touch(missing):
         pass

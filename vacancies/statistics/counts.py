@@ -61,7 +61,7 @@ def update_counts(*, at: datetime) -> None:
 
 def counts_for(user: User | AnonymousUser, *, at: datetime) -> Counts:
     """Return the counts of the vacancies of `user`: exact ones, or the stored ones if there are many."""
-    own = Vacancy.objects.workable_by(user)
+    own = Vacancy.objects.editable_by(user)
     if own.order_by()[: FEW + 1].count() <= FEW:
         numbers: Counter[str] = Counter()
         for of_brand in count_by_brand(own, at=at).values():

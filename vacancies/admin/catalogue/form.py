@@ -30,7 +30,7 @@ class FormAdmin(BaseFormAdmin):
     list_display = ("name", "is_default", "language", "extends", "vacancy_count", "brand_count", "updated_at")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Form]:
-        own = Vacancy.objects.workable_by(request.user)
+        own = Vacancy.objects.editable_by(request.user)
         return (
             super()
             .get_queryset(request)
@@ -66,7 +66,7 @@ class FormAdmin(BaseFormAdmin):
         """Count published vacancies of all brands, and other vacancies of the user's brands."""
         vacancies = served_by(form)
         may_see = request.user.has_perm("vacancies.view_vacancy")
-        own = vacancies.workable_by(request.user)
+        own = vacancies.editable_by(request.user)
         published = vacancies.published(at=timezone.now())
         some = own.only("title").order_by("-pk")[:SHOWN] if may_see else ()
         return {
@@ -80,7 +80,7 @@ class FormAdmin(BaseFormAdmin):
 
     def user(self, request: HttpRequest, key: Any) -> dict[str, Any] | None:
         pk = as_id(key) if request.user.has_perm("vacancies.view_vacancy") else None
-        vacancy = Vacancy.objects.workable_by(request.user).filter(pk__in=[pk]).first()
+        vacancy = Vacancy.objects.editable_by(request.user).filter(pk__in=[pk]).first()
         return {"id": vacancy.pk, "label": vacancy.title, "url": address(vacancy)} if vacancy else None
 
     def give(self, request: HttpRequest, form: Form, key: Any) -> None:
@@ -97,7 +97,7 @@ def forms_for(user: Any) -> QuerySet[Form]:
     if user.has_perm(EVERY_BRAND):
         return Form.objects.all()
     # Read once: the conditions below repeat it eight times. And not joined: a form can have many vacancies.
-    in_use = Form.objects.filter(pk__in=Vacancy.objects.workable_by(user).values("form"))
+    in_use = Form.objects.filter(pk__in=Vacancy.objects.editable_by(user).values("form"))
     used = Q(pk__in=list(in_use.values_list("pk", flat=True))) | Q(brands__in=brands_of(user))
     ours = Form.objects.filter(used | Q(extensions__in=Form.objects.filter(used))).values("pk")
     by_vacancy, by_brand = (model.objects.filter(form=OuterRef("pk")) for model in (Vacancy, Brand))
@@ -117,7 +117,7 @@ def is_own(user: Any, form: Form) -> bool:
     if form.is_default or not forms_for(user).filter(pk=form.pk).exists():
         return False
     family = [form.pk, *form.extensions.values_list("pk", flat=True)]
-    own = Vacancy.objects.workable_by(user).values("pk")
+    own = Vacancy.objects.editable_by(user).values("pk")
     others = Vacancy.objects.filter(form__in=family).exclude(pk__in=own)
     brands = Brand.objects.filter(form__in=family).exclude(pk__in=brands_of(user).values("pk"))
     return not (others.exists() or brands.exists())

@@ -29,7 +29,7 @@ class RecruiterAdmin(ContentAdmin):
         """All users see all recruiters. The counts include only the vacancies of the user's brands."""
         links = scope_to_brands(request.user, VacancyRecruiter.objects.all(), "vacancy")
         counts = {
-            "head_count": counted(Vacancy.objects.workable_by(request.user), "head_recruiter"),
+            "head_count": counted(Vacancy.objects.editable_by(request.user), "head_recruiter"),
             "link_count": counted(links, "recruiter"),
         }
         return super().get_queryset(request).annotate(**counts)
@@ -62,4 +62,4 @@ class RecruiterAdmin(ContentAdmin):
 def is_own(user: Any, recruiter: Recruiter) -> bool:
     """Return whether `recruiter` is shown only on vacancies of the brands of `user`."""
     shown = Vacancy.objects.filter(Q(head_recruiter=recruiter) | Q(recruiter_links__recruiter=recruiter))
-    return not shown.exclude(pk__in=Vacancy.objects.workable_by(user).values("pk")).exists()
+    return not shown.exclude(pk__in=Vacancy.objects.editable_by(user).values("pk")).exists()

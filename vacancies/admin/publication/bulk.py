@@ -127,6 +127,6 @@ CHANGELIST_ACTIONS = tuple(map(changelist_action, ACTIONS))
 def own_versions(user: Any, versions: QuerySet[Version]) -> QuerySet[Version]:
     """Return those of `versions` whose vacancy belonged to a brand of `user` then, and now if it exists."""
     versions = versions.filter(own_brand(user))
-    own = Vacancy.objects.workable_by(user).filter(pk=OuterRef("pk"))
+    own = Vacancy.objects.editable_by(user).filter(pk=OuterRef("pk"))
     there = Vacancy.objects.filter(pk__in=versions.order_by().values("vacancy"))
     return versions.exclude(vacancy__in=list(there.exclude(Exists(own)).values_list("pk", flat=True)))

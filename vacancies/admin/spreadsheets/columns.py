@@ -145,7 +145,7 @@ class SheetRow:
 
 @dataclass(frozen=True)
 class Sheet:
-    """An uploaded file: its rows, and the headings that are no columns."""
+    """An uploaded file: its rows, and the headings that name no column."""
 
     rows: list[SheetRow]
     ignored: list[str]
