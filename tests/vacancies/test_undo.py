@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from tests.applications.makers import make_application
 from tests.conftest import NOW
 from tests.factories import make_vacancy
-from vacancies.history.versions import content, record
+from vacancies.history.versions import read_content, record
 from vacancies.models import Attachment, Change, Vacancy, Version
 from vacancies.operations import publication
 from vacancies.operations import undo as undoing
@@ -148,14 +148,14 @@ def test_undo_restores_a_deleted_vacancy_as_it_was(anna: User, state: str) -> No
         recruiters=("Bob",), audience="both", is_hot=True, **STATES[state],
     )  # fmt: skip
     Attachment.objects.create(vacancy=vacancy, name="a.pdf", file="attachments/x.pdf")
-    before = content(vacancy)
+    before = read_content(vacancy)
 
     done = delete(vacancies=ALL(), at=NOW, author=anna)
     assert (done.done, ALL().count(), Attachment.objects.count()) == ([vacancy.pk], 0, 0)
     undone = undo(recorded(done, anna), author=anna, at=LATER)
 
     assert (undone.done, undone.refused, undone.notes) == ([vacancy.pk], {}, {})
-    assert content(ALL().get()) == before
+    assert read_content(ALL().get()) == before
 
 
 def test_deletion_refuses_vacancies_with_applications(anna: User) -> None:

@@ -58,7 +58,7 @@ def different_keys(item: dict[str, Any], vacancy: Vacancy, attachments: list[Att
 
 def set_by_recruiters(pks: Iterable[int]) -> dict[str, set[int]]:
     """Return, by column of RECRUITER_COLUMNS, the vacancies whose value was set in the admin."""
-    versions = Version.objects.filter(vacancy__in=list(pks)).exclude(change=Change.FOUND)
+    versions = Version.objects.filter(vacancy__in=list(pks)).exclude(change=Change.EXTERNAL)
     return {
         name: set(versions.filter(content__has_key=name).values_list("vacancy_id", flat=True))
         for name in RECRUITER_COLUMNS

@@ -23,7 +23,7 @@ def values_of(vacancy: Vacancy, fields: Iterable[str]) -> Content:
     return as_json({name: getattr(vacancy, name) for name in fields})
 
 
-def content(vacancy: Vacancy) -> Content:
+def read_content(vacancy: Vacancy) -> Content:
     """Return the stored fields of `vacancy` that the admin edits, as JSON values by field. A related row is
     [id, name]; options, recruiters and attachments are lists in order. Five queries."""
     return _content(Vacancy.objects.with_related().select_related("form").get(pk=vacancy.pk))
@@ -81,17 +81,19 @@ def _as_json(value: Any) -> Any:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def bare(value: Any) -> Any:
-    """Return a value of `content` with ids only, without the names of related rows."""
+def without_names(value: Any) -> Any:
+    """Return a value of a content with ids only, without the names of related rows."""
     if isinstance(value, list) and value and not isinstance(value[0], dict):
-        return [bare(each) for each in value] if isinstance(value[0], list) else value[0]
+        return [without_names(each) for each in value] if isinstance(value[0], list) else value[0]
     return value
 
 
 def changed_content(before: Content, now: Content) -> Content:
     """Return the fields of `now` that differ from `before`."""
     return {
-        name: value for name, value in now.items() if name not in before or bare(before[name]) != bare(value)
+        name: value
+        for name, value in now.items()
+        if name not in before or without_names(before[name]) != without_names(value)
     }
 
 
@@ -111,14 +113,16 @@ def replay(versions: "models.QuerySet[Version]") -> Content:
 def record_drift(vacancy: Vacancy, *, at: datetime) -> None:
     """Record what changed outside the admin since the last version, so that it is not attributed to the
     author of the next one and can be restored. Call this before a change."""
-    record(vacancy, Change.FOUND, author=None, at=at)
+    record(vacancy, Change.EXTERNAL, author=None, at=at)
 
 
 def record(vacancy: Vacancy, change: Change, *, author: Any, at: datetime) -> Version | None:
     """Create a version with the fields that differ from the version before. Return None, and create none,
-    for a FOUND or CHANGED without a difference."""
-    different = changed_content(replay(Version.objects.filter(vacancy=vacancy.pk)), now := content(vacancy))
-    if not different and change in (Change.FOUND, Change.CHANGED):
+    for an EXTERNAL or CHANGED without a difference."""
+    different = changed_content(
+        replay(Version.objects.filter(vacancy=vacancy.pk)), now := read_content(vacancy)
+    )
+    if not different and change in (Change.EXTERNAL, Change.CHANGED):
         return None
     version = _version(vacancy, now, change, author=author, at=at)
     version.content = different
@@ -143,7 +147,7 @@ def record_deletion(pks: Collection[int], *, author: Any, at: datetime) -> list[
     for row in Vacancy.objects.with_related().select_related("form").filter(pk__in=pks).order_by("pk"):
         now = _content(row)
         if different := changed_content(known[row.pk], now):
-            found.append(_version(row, now, Change.FOUND, author=None, at=at))
+            found.append(_version(row, now, Change.EXTERNAL, author=None, at=at))
             found[-1].content = different
         deleted.append(_version(row, now, Change.DELETED, author=author, at=at))
     Version.objects.bulk_create(found, batch_size=500)

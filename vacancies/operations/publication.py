@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from vacancies.dates import end_of_day, last_day
-from vacancies.history.versions import PUBLICATION, content, values_of
+from vacancies.history.versions import PUBLICATION, read_content, values_of
 from vacancies.models import Change, State, Status, Vacancy, needs_approval
 from vacancies.operations.approval_requests import needed_reason
 from vacancies.operations.blockers import publish_blockers
@@ -182,7 +182,7 @@ def duplicate(*, vacancy: Vacancy, at: datetime, author: Any = None) -> Vacancy:
         # Locked, so that the columns and the related rows are from the same save.
         Vacancy.objects.select_for_update().only("pk").get(pk=vacancy.pk)
         title = _("Copy of %(title)s") % {"title": vacancy.title}
-        wanted = content(vacancy) | {
+        wanted = read_content(vacancy) | {
             "title": title[: Vacancy._meta.get_field("title").max_length],
             "status": Status.DRAFT.value, "publish_from": None, "publish_until": None,
         }  # fmt: skip

@@ -19,14 +19,14 @@ from vacancies.fields import html_fields
 from vacancies.history.versions import (
     PUBLICATION,
     Content,
-    bare,
     changed_content,
-    content,
     content_fields,
+    read_content,
     record,
     record_drift,
     record_values,
     values_of,
+    without_names,
 )
 from vacancies.models import (
     Approval,
@@ -97,7 +97,7 @@ def plan_save(
     Raises ConflictError, and ValidationError with the reasons by field if the result could not be public.
     """
     stored = None if vacancy._state.adding else vacancy
-    before = content(vacancy) if stored else {}
+    before = read_content(vacancy) if stored else {}
     missing: list[str] = []
     wanted = {name: wanted[name] for name in content_fields() if name in wanted}
     wanted |= {name: sanitise(wanted[name]) for name in html_fields(Vacancy) if name in wanted}
@@ -178,7 +178,7 @@ def merged(base: Mapping[str, Any], wanted: Content, stored: Content) -> Content
     """Return what of `wanted` differs from `base`. Raises ConflictError for what differs in `stored`, too."""
     mine = changed_content(dict(base), wanted)
     theirs = changed_content(dict(base), {name: stored.get(name) for name in mine if name in base})
-    conflicts = [name for name in theirs if bare(theirs[name]) != bare(mine[name])]
+    conflicts = [name for name in theirs if without_names(theirs[name]) != without_names(mine[name])]
     if conflicts:
         raise ConflictError(conflicts)
     return mine

@@ -19,7 +19,7 @@ from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, opened, page, run, t
 from tests.vacancies.admin.test_approval import DRAFT, make, outcomes, reread
 from tests.vacancies.admin.test_list_editing import row, save
 from vacancies.admin.publication.selection import Selection
-from vacancies.history.versions import content, record
+from vacancies.history.versions import read_content, record
 from vacancies.models import (
     Approval,
     Autosave,
@@ -57,7 +57,7 @@ def lea() -> User:
 
 def recorded(vacancy: Vacancy) -> Version:
     """Record the stored content of `vacancy`, a day ago."""
-    version = record(reread(vacancy), Change.FOUND, author=None, at=NOW - DAY)
+    version = record(reread(vacancy), Change.EXTERNAL, author=None, at=NOW - DAY)
     assert version is not None
     return version
 
@@ -101,7 +101,7 @@ def new_vacancy(client: Client, vacancy: Vacancy) -> None:
 
 def template(client: Client, vacancy: Vacancy) -> None:
     """The content of a template could not be valid, so add what a recruiter cannot."""
-    stored = content(vacancy) | {"status": "published", "publish_from": NOW.isoformat()}
+    stored = read_content(vacancy) | {"status": "published", "publish_from": NOW.isoformat()}
     made = VacancyTemplate.objects.create(name="T", brand=vacancy.brand, content=stored)
     where = f"{ADD}?template={made.pk}"
     client.post(where, opened(client, where) | PUBLISHED)

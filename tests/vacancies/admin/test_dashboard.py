@@ -148,7 +148,7 @@ def test_dashboard_shows_the_last_change_of_existing_vacancies(anna: Client, col
     mine, other, gone, moved = (make_vacancy(brand=make_brand(name)) for name in names)
     for vacancy in (mine, moved, gone, other, mine):
         record(vacancy, Change.RESTORED, author=author, at=NOW)
-    record(mine, Change.FOUND, author=None, at=NOW)
+    record(mine, Change.EXTERNAL, author=None, at=NOW)
     gone.delete()
     Vacancy.objects.filter(pk=moved.pk).update(brand=other.brand)
 

@@ -32,7 +32,9 @@ def version_of(vacancy: Vacancy) -> str:
 def authors_since(vacancy: Vacancy, seen: str) -> list[str]:
     """Return who changed the vacancy since the version `seen`. Only versions of its brand: a forged, older
     version would name people of other brands."""
-    versions = Version.objects.filter(vacancy=vacancy.pk, brand=vacancy.brand_id).exclude(change=Change.FOUND)
+    versions = Version.objects.filter(vacancy=vacancy.pk, brand=vacancy.brand_id).exclude(
+        change=Change.EXTERNAL
+    )
     with suppress(ValueError, OverflowError):
         versions = versions.filter(created_at__gt=datetime.fromisoformat(seen).astimezone(UTC))
     authors = [row.author for row in versions.select_related("author").order_by("pk")]

@@ -24,7 +24,7 @@ from vacancies.access import brands_of
 from vacancies.admin.edit.forms import Start
 from vacancies.admin.edit.prefill import files_of, initial_values, link_rows, recruiter_rows
 from vacancies.history.diff import described
-from vacancies.history.versions import PUBLICATION, Content, content
+from vacancies.history.versions import PUBLICATION, Content, read_content
 from vacancies.models import Attachment, VacancyRecruiter, VacancyTemplate
 from vacancies.operations.save import store_uploads
 from vacancies.querysets import EVERY_BRAND, own_brand
@@ -146,7 +146,7 @@ class TemplatePages(AdminPages):
             initial={"name": vacancy.title[:200], "brand": vacancy.brand_id},
         )
         if request.method == "POST" and form.is_valid():
-            form.instance.content = without_publication(content(vacancy))
+            form.instance.content = without_publication(read_content(vacancy))
             form.instance.updated_by = request.user
             try:
                 with transaction.atomic():

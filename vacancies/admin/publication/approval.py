@@ -20,7 +20,7 @@ from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
 from vacancies.admin.publication.public_changes import public_changes
 from vacancies.history.diff import Difference, differences, field_labels
-from vacancies.history.versions import PUBLICATION, content
+from vacancies.history.versions import PUBLICATION, read_content
 from vacancies.models import APPROVE, Approval, Vacancy
 from vacancies.models.approval import PUBLIC
 from vacancies.operations.approval_decisions import approve, fingerprint
@@ -112,7 +112,7 @@ class ApprovalPages(AdminPages):
 
     def _shown(self, vacancy: Vacancy, approval: Approval, user: Any) -> dict[str, Any]:
         """Return what becomes public: the changes of a public vacancy, or the whole of another one."""
-        now = content(vacancy)
+        now = read_content(vacancy)
         requested: list[Difference] = differences(now, now | approval.changes)
         if vacancy.state in PUBLIC:
             return {"was_public": True, "changes": requested}

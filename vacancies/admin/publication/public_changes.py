@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from vacancies.access import readable_by
 from vacancies.history.diff import described, differences
-from vacancies.history.versions import PUBLICATION, content, replay
+from vacancies.history.versions import PUBLICATION, read_content, replay
 from vacancies.models import Change, Status, Vacancy, Version
 
 
@@ -21,7 +21,7 @@ def public_changes(vacancy: Vacancy, user: Any) -> dict[str, Any]:
     last = readable_by(user).filter(pk__in=public[-1:]).first()
     before = replay(versions.filter(pk__lte=last.pk)) if last else {}
     was_public = "title" in before
-    found = differences(before, content(vacancy)) if was_public else described(content(vacancy))
+    found = differences(before, read_content(vacancy)) if was_public else described(read_content(vacancy))
     return {"was_public": was_public, "changes": [each for each in found if each.name not in PUBLICATION]}
 
 
@@ -39,7 +39,7 @@ def _public_versions(versions: Any, *, at: datetime) -> list[int]:
         if now["status"] != Status.PUBLISHED or publish_from is None:
             continue
         # A version that was found later is older than its record.
-        since = publish_from if change == Change.FOUND else max(begin, publish_from)
+        since = publish_from if change == Change.EXTERNAL else max(begin, publish_from)
         if since <= end and (publish_until is None or since < publish_until):
             public.append(pk)
     return public

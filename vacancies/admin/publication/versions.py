@@ -22,7 +22,7 @@ from vacancies.access import readable_by
 from vacancies.admin.catalogue.form import forms_for
 from vacancies.admin.publication.approval import described_requests
 from vacancies.history.diff import differences, field_labels
-from vacancies.history.versions import EXCLUDED_FIELDS, Content, changed_content, content, content_at
+from vacancies.history.versions import EXCLUDED_FIELDS, Content, changed_content, content_at, read_content
 from vacancies.models import Change, Vacancy, Version, needs_approval
 from vacancies.operations.approval_requests import SUBMITTED
 from vacancies.operations.restore import restore
@@ -35,7 +35,7 @@ def row(
 ) -> dict[str, Any]:
     """Return the context of the version at `index`. `contents` holds the full content after each version."""
     version, before = versions[index], contents[index - 1] if index else {}
-    is_baseline = version.change == Change.FOUND and "title" not in before
+    is_baseline = version.change == Change.EXTERNAL and "title" not in before
     return {
         "version": version,
         "created_at": format_datetime(version.created_at),
@@ -109,7 +109,7 @@ class VersionPages(AdminPages):
             raise Http404
         if request.method == "POST":
             return self._restore(request, version)
-        now = content(vacancy) if vacancy else {}
+        now = read_content(vacancy) if vacancy else {}
         changed = changed_content(now, wanted)
         if vacancy:
             changed = {name: value for name, value in changed.items() if name not in EXCLUDED_FIELDS}
