@@ -12,7 +12,7 @@ import urllib3
 TIMEOUT = 10  # seconds for a response
 MAX_BODY = 50_000_000  # bytes
 MAX_WAIT, MAX_WAITS = 61, 5  # seconds to wait after a 429, and how often
-SHOWN = 120  # characters of a value in a breach
+MAX_VALUE_CHARACTERS = 120  # characters of a value in a breach
 
 
 class UnreachableError(Exception):
@@ -74,7 +74,7 @@ def shortened(value: Any) -> str:
     """Return `value` as JSON on one line, shortened."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     text = " ".join(text.split())
-    return text if len(text) <= SHOWN else text[:SHOWN] + "..."
+    return text if len(text) <= MAX_VALUE_CHARACTERS else text[:MAX_VALUE_CHARACTERS] + "..."
 
 
 class DuplicateKeyError(ValueError):

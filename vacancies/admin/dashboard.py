@@ -21,7 +21,7 @@ from vacancies.models import DailyVacancies, State, Vacancy
 from vacancies.statistics.counts import STATES, counts_for
 from vacancies.statistics.reading import Days, by_day, in_parts, last_recorded
 
-SHOWN = 5
+MAX_ROWS = 5
 TREND = 90  # days
 WEEK = 7
 
@@ -94,7 +94,7 @@ def in_words(values: Sequence[int]) -> str:
 def latest(request: HttpRequest) -> list[dict[str, Any]]:
     """Return the last changes that users made to existing vacancies, one per vacancy."""
     versions = readable_by(request.user).exclude(author=None).select_related("author")
-    rows = list(versions.defer("content").order_by("-pk")[: SHOWN * 4])
+    rows = list(versions.defer("content").order_by("-pk")[: MAX_ROWS * 4])
     own = Vacancy.objects.editable_by(request.user)
     existing = own.only("title").in_bulk({row.vacancy_id for row in rows})
     seen: dict[int, dict[str, Any]] = {}
@@ -102,7 +102,7 @@ def latest(request: HttpRequest) -> list[dict[str, Any]]:
         if vacancy := existing.get(row.vacancy_id):
             change = {"vacancy": vacancy, "version": row, "created_at": format_datetime(row.created_at)}
             seen.setdefault(row.vacancy_id, change)
-    return list(seen.values())[:SHOWN]
+    return list(seen.values())[:MAX_ROWS]
 
 
 def address(**filters: str) -> str:

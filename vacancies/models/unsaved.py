@@ -10,7 +10,7 @@ from django.db.models import Q
 from jobsite.db.transactions import retry_on_conflict
 from vacancies.models.vacancy import Vacancy
 
-KEPT = timedelta(days=30)
+AUTOSAVE_AGE = timedelta(days=30)
 PRESENT = timedelta(seconds=75)  # a page reports every 20 s, and in the background at least once a minute
 
 
@@ -120,7 +120,7 @@ def purge_unsaved(*, now: datetime) -> int:
     """Delete what was not saved for 30 days, and who had a form open a day ago. Return the number of
     unsaved inputs."""
     Presence.objects.filter(seen_at__lt=now - timedelta(days=1)).delete()
-    old = Autosave.objects.filter(saved_at__lt=now - KEPT)
+    old = Autosave.objects.filter(saved_at__lt=now - AUTOSAVE_AGE)
     count = old.filter(data__isnull=False).count()
     old.delete()
     return count

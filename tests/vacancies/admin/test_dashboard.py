@@ -97,7 +97,7 @@ def test_dashboard_counts_each_reason_for_public_vacancies_only(anna: Client, at
 
 
 def test_dashboard_of_many_vacancies_shows_stored_counts(anna, at, monkeypatch):
-    monkeypatch.setattr(counts, "FEW", 2)
+    monkeypatch.setattr(counts, "MAX_COUNTED", 2)
     for _ in range(3):
         make_vacancy(status="draft")
     counts.update_counts(at=NOW)

@@ -23,8 +23,8 @@ from vacancies.admin.base import PartInline, PositionedFormSet
 from vacancies.models import Filter, FilterOption, VacancyOption, free_value
 from vacancies.operations.options import merge_options
 
-LISTED = 200  # options edited in one page
-FOUND = 50  # options in one answer to a search
+MAX_EDITED_OPTIONS = 200  # options edited in one page
+OPTIONS_PER_PAGE = 50  # options in one answer to a search
 MERGED = 100  # at a time
 
 
@@ -102,7 +102,7 @@ class FilterAdmin(JobsiteAdmin):
 
     def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
         """Hide the options if there are too many for one page. They have a changelist of their own."""
-        return self.inlines if obj is None or obj.option_count <= LISTED else ()
+        return self.inlines if obj is None or obj.option_count <= MAX_EDITED_OPTIONS else ()
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -156,7 +156,9 @@ class FilterAdmin(JobsiteAdmin):
             raise PermissionDenied
         term = request.GET.get("term", "").replace("\0", "").strip()
         rows = FilterOption.objects.filter(filter=as_id(pk), is_active=True, label__icontains=term)
-        page = Paginator(rows.order_by("position", "label", "pk"), FOUND).get_page(request.GET.get("page"))
+        page = Paginator(rows.order_by("position", "label", "pk"), OPTIONS_PER_PAGE).get_page(
+            request.GET.get("page")
+        )
         found = [{"id": option.pk, "text": option.label} for option in page]
         return JsonResponse({"results": found, "pagination": {"more": page.has_next()}})
 

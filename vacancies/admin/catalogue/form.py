@@ -19,7 +19,7 @@ from vacancies.access import brands_of
 from vacancies.models import Brand, Vacancy
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
 
-SHOWN = 10
+MAX_LINKED_VACANCIES = 10
 
 
 @admin.register(Form)
@@ -68,7 +68,7 @@ class FormAdmin(BaseFormAdmin):
         may_see = request.user.has_perm("vacancies.view_vacancy")
         own = vacancies.editable_by(request.user)
         published = vacancies.published(at=timezone.now())
-        some = own.only("title").order_by("-pk")[:SHOWN] if may_see else ()
+        some = own.only("title").order_by("-pk")[:MAX_LINKED_VACANCIES] if may_see else ()
         return {
             "total": (own | published).count(),
             "published": published.count(),

@@ -30,7 +30,7 @@ from vacancies.operations.save import store_uploads
 from vacancies.querysets import EVERY_BRAND, own_brand
 
 LIST = "admin:vacancies_vacancytemplate_changelist"
-OFFERED = 20  # templates on the page of a new vacancy
+MAX_TEMPLATES = 20  # templates on the page of a new vacancy
 ADD = "vacancies.add_vacancytemplate"
 CHANGE = "vacancies.change_vacancytemplate"
 
@@ -221,7 +221,7 @@ def template_context(request: HttpRequest, template: VacancyTemplate | None) -> 
         ],
     }
     if template is None and request.method == "GET" and "_popup" not in request.GET:
-        context["templates"] = VacancyTemplate.objects.usable_by(request.user)[:OFFERED]
+        context["templates"] = VacancyTemplate.objects.usable_by(request.user)[:MAX_TEMPLATES]
     if context["is_template_edited"]:
         context["title"] = _("Edit template: %(name)s") % {"name": template}
     return context

@@ -15,7 +15,7 @@ from jobsite.admin.base import as_id
 from vacancies.models import FilterOption, Recruiter, Vacancy, VacancyOption
 from vacancies.querysets import VacancyQuerySet
 
-CHOSEN = 50  # values of a filter
+MAX_VALUES = 50  # values of a filter
 
 
 class SearchedFilter(ListFilter):
@@ -33,7 +33,7 @@ class SearchedFilter(ListFilter):
         self.request = request
         self.page = model_admin.admin_site.get_model_admin(self.all_rows.model)
         sent = [value for value in params.pop(self.parameter_name, []) if value]
-        self.pks = list(dict.fromkeys(pk for value in sent[:CHOSEN] if (pk := as_id(value)) is not None))
+        self.pks = list(dict.fromkeys(pk for value in sent[:MAX_VALUES] if (pk := as_id(value)) is not None))
         self.rows = list(self.all_rows.filter(pk__in=self.pks)) if self.pks else []
         self.is_valid = len(self.rows) == len(set(sent))
         if self.rows:

@@ -17,7 +17,7 @@ from unfold.views import ChangeList
 
 from jobsite.admin.base import JobsiteAdmin, as_id
 from jobsite.text.formats import format_datetime, zoned
-from vacancies.admin.list.change_list import SHOWN, VIEW_VAR, VacancyChangeList
+from vacancies.admin.list.change_list import LIST_FIELDS, VIEW_VAR, VacancyChangeList
 from vacancies.admin.list.editing import ListEditing
 from vacancies.admin.list.saved_view_pages import ALL
 from vacancies.admin.list.saved_views import SavedViews
@@ -94,7 +94,7 @@ class VacancyListAdmin(JobsiteAdmin):
 
     def rows_of_page(self, vacancies: VacancyQuerySet) -> VacancyQuerySet:
         """Return what the columns show of the `vacancies` of one page."""
-        return vacancies.select_related("brand", "head_recruiter").only(*SHOWN)
+        return vacancies.select_related("brand", "head_recruiter").only(*LIST_FIELDS)
 
     # --- columns ---
 

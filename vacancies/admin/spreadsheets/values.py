@@ -24,7 +24,7 @@ from vacancies.exchange.columns import FLAGS
 from vacancies.fields import HtmlField
 from vacancies.models import State, Status, Vacancy
 
-NAMED = 12  # allowed values in an error
+MAX_NAMES = 12  # allowed values in an error
 _DAYS = ("%Y-%m-%d",)
 _DAYS_FIRST = ("%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y")  # Excel shows and saves dates like this
 _TIMES = ("%H:%M:%S", "%H:%M")
@@ -92,7 +92,7 @@ class Values:
         found = [row for row in rows.filter(name__in={text, name_only}) if label(row) == text]
         found = found or [row for row in rows.filter(name__iexact=name_only) if _same(label(row), text)]
         if len(found) != 1:
-            raise _not_allowed([label(row) for row in rows.order_by("name")[: NAMED + 1]])
+            raise _not_allowed([label(row) for row in rows.order_by("name")[: MAX_NAMES + 1]])
         return found[0].pk
 
     def _options(self, name: str, text: str) -> Any:
@@ -149,7 +149,7 @@ def _same(one: str, other: str) -> bool:
 
 def _not_allowed(allowed: Iterable[str], received: str = "") -> CellError:
     names = list(allowed)
-    shown = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
+    shown = ", ".join(names[:MAX_NAMES]) + (", …" if len(names) > MAX_NAMES else "")
     allowed_only, with_received = _("Allowed: %(allowed)s."), _("“%(received)s” is not one of: %(allowed)s.")
     text = with_received if received else allowed_only
     return CellError(text % {"received": received, "allowed": shown or "-"})
