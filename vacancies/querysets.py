@@ -165,7 +165,7 @@ class VacancyQuerySet(PublishedQuerySet):
                 )  # it begins before it ends: see the constraints
         return self.filter(status=state)
 
-    def shown(self, *, at: datetime) -> Self:
+    def visible(self, *, at: datetime) -> Self:
         """Vacancies that are public at the time `at`, or become public without a further action."""
         return self.filter(status="published").not_expired(at=at)
 

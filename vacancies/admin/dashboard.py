@@ -38,7 +38,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "states": [
             {
                 "state": state,
-                "count": shown(counts.numbers.get(state.value, 0)),
+                "count": format_count(counts.numbers.get(state.value, 0)),
                 "url": address(state=state),
                 "trend": trends.get(state),
             }
@@ -47,7 +47,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "trends": [trends[name] for name in ("went_live", "closed") if name in trends],
         "counted_at": format_datetime(counts.counted_at) if counts.counted_at else "",
         "attention": [
-            {"label": label, "count": shown(count), "url": address(attention=code)}
+            {"label": label, "count": format_count(count), "url": address(attention=code)}
             for code, label in REASONS
             if (count := counts.numbers.get(code, 0))
         ],
@@ -57,7 +57,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def shown(count: int) -> str:
+def format_count(count: int) -> str:
     """Return `count` as text, "" for none."""
     return number_format(count, force_grouping=True) if count else ""
 
@@ -80,7 +80,7 @@ def vacancy_trends(user: Any) -> dict[Any, dict[str, Any]]:
 def weekly(label: str, values: Sequence[int]) -> dict[str, Any]:
     """Return the trend of sums by week: numbers of single days vary too much."""
     sums = in_parts(values, WEEK)
-    return {"label": label, "count": shown(sum(values)) or "0", "chart": sparkline(sums),
+    return {"label": label, "count": format_count(sum(values)) or "0", "chart": sparkline(sums),
             "text": _("by week: %(words)s") % {"words": in_words(sums)}}  # fmt: skip
 
 

@@ -59,7 +59,7 @@ class LineField(TextField):
         text = super().to_internal_value(data)
         line = _BREAKS.sub(" ", text).strip() if _BREAKS.search(text) else text
         if line != text:
-            _report(self, "line_breaks", f"replaced line breaks by spaces; received {shown(text)}")
+            _report(self, "line_breaks", f"replaced line breaks by spaces; received {format_value(text)}")
         plain = "".join(c for c in line if c == "\0" or not _is_invisible(c))
         if plain != line:
             names = sorted({f"U+{ord(c):04X}" for c in line if c not in plain})
@@ -94,7 +94,7 @@ class FlagField(serializers.BooleanField):
 
     def to_internal_value(self, data: Any) -> bool:
         if not isinstance(data, bool):
-            self.fail("invalid", received=shown(data))
+            self.fail("invalid", received=format_value(data))
         return data
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
@@ -149,7 +149,7 @@ def _is_invisible(character: str) -> bool:
     return bool(_DIRECTION.match(character)) or unicodedata.category(character) == "Cc"
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return `value` as JSON on one line, truncated."""
     text = json.dumps(value, ensure_ascii=True, default=str)
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"

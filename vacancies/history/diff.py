@@ -57,7 +57,7 @@ def differences(
     return found
 
 
-def described(values: Mapping[str, Any]) -> list[Difference]:
+def field_values(values: Mapping[str, Any]) -> list[Difference]:
     """Return the fields of `values` that are not empty, without marks."""
     labels = field_labels()
     texts = ((name, lines(name, values[name])) for name in labels if name in values)

@@ -16,7 +16,7 @@ from vacancies.models import Recruiter, Vacancy, VacancyRecruiter
 
 @admin.register(Recruiter)
 class RecruiterAdmin(ContentAdmin):
-    list_display = ("name", "portrait", "function", "shown", "head_count", "link_count")
+    list_display = ("name", "portrait", "function", "public_details", "head_count", "link_count")
     search_fields = ("name", "function")  # not the e-mail: autocomplete would confirm a hidden address
     fieldsets = (
         (None, {"fields": ("name", "function")}),
@@ -46,7 +46,7 @@ class RecruiterAdmin(ContentAdmin):
         return thumbnail(recruiter.image, recruiter.image_url)
 
     @display(description=_("Public contact details"))
-    def shown(self, recruiter: Recruiter) -> str:
+    def public_details(self, recruiter: Recruiter) -> str:
         seen = {_("e-mail"): recruiter.shown_email, _("phone"): recruiter.shown_phone}
         return ", ".join(str(name) for name, value in seen.items() if value) or "-"
 

@@ -242,7 +242,7 @@ class EditPage:
 def warnings_about(vacancy: Vacancy) -> list[str]:
     """Return a sentence with the content warnings of the vacancy, if it is public or becomes public."""
     at = timezone.now()
-    shown = Vacancy.objects.filter(pk=vacancy.pk).shown(at=at)
+    shown = Vacancy.objects.filter(pk=vacancy.pk).visible(at=at)
     return [
         _("“%(vacancy)s”: %(warnings)s.")
         % {"vacancy": row, "warnings": "; ".join(str(warning.text) for warning in found)}

@@ -23,7 +23,7 @@ from jobsite.text.formats import format_datetime
 from vacancies.access import brands_of
 from vacancies.admin.edit.forms import Start
 from vacancies.admin.edit.prefill import files_of, initial_values, link_rows, recruiter_rows
-from vacancies.history.diff import described
+from vacancies.history.diff import field_values
 from vacancies.history.versions import PUBLICATION, Content, read_content
 from vacancies.models import Attachment, VacancyRecruiter, VacancyTemplate
 from vacancies.operations.save import store_uploads
@@ -115,7 +115,7 @@ class VacancyTemplateAdmin(JobsiteAdmin):
 
     @display(description=gettext_lazy("Content"))
     def shown_content(self, template: VacancyTemplate) -> str:
-        texts = ((each.label, each.marked) for each in described(template.content))
+        texts = ((each.label, each.marked) for each in field_values(template.content))
         rows = format_html_join("", "<div><dt>{}</dt><dd>{}</dd></div>", texts)
         return format_html('<dl class="diff">{}</dl>', rows)
 

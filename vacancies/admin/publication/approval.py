@@ -39,7 +39,7 @@ class DecisionForm(forms.Form):
     )
 
 
-def described(approval: Approval) -> dict[str, Any]:
+def request_texts(approval: Approval) -> dict[str, Any]:
     """Return a request as texts for a page."""
     return {
         "approval": approval,
@@ -51,13 +51,14 @@ def described(approval: Approval) -> dict[str, Any]:
     }
 
 
-def described_requests(user: Any, object_id: Any) -> list[dict[str, Any]]:
+def requests_about(user: Any, object_id: Any) -> list[dict[str, Any]]:
     """Return the requests about a vacancy that `user` may see, with their differences, for its history."""
     rows = Approval.objects.filter(own_brand(user), vacancy__in=[as_id(object_id)])
     found = list(rows.select_related("submitted_by", "decided_by"))
     labels = field_labels() if found else {}
     return [
-        described(approval) | {"differences": differences({}, approval.changes, labels)} for approval in found
+        request_texts(approval) | {"differences": differences({}, approval.changes, labels)}
+        for approval in found
     ]
 
 
@@ -65,7 +66,7 @@ def last_request(user: Any, vacancy: Vacancy) -> dict[str, Any]:
     """Return the last request about `vacancy` as context of its form; nothing without one."""
     rows = Approval.objects.filter(own_brand(user), vacancy=vacancy.pk)
     approval = rows.select_related("submitted_by", "decided_by").first()
-    return {"approval_request": described(approval)} if approval else {}
+    return {"approval_request": request_texts(approval)} if approval else {}
 
 
 class ApprovalPages(AdminPages):
@@ -93,7 +94,7 @@ class ApprovalPages(AdminPages):
                 form.add_error(None, error.messages)  # type: ignore[arg-type]
         context = {
             **self.context(request, _("Approval: %(vacancy)s") % {"vacancy": vacancy}),
-            **described(approval),
+            **request_texts(approval),
             "original": vacancy,
             "form": form,
             "seen": fingerprint(vacancy, approval),

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from vacancies.access import readable_by
-from vacancies.history.diff import described, differences
+from vacancies.history.diff import differences, field_values
 from vacancies.history.versions import PUBLICATION, read_content, replay
 from vacancies.models import Change, Status, Vacancy, Version
 
@@ -21,7 +21,7 @@ def public_changes(vacancy: Vacancy, user: Any) -> dict[str, Any]:
     last = readable_by(user).filter(pk__in=public[-1:]).first()
     before = replay(versions.filter(pk__lte=last.pk)) if last else {}
     was_public = "title" in before
-    found = differences(before, read_content(vacancy)) if was_public else described(read_content(vacancy))
+    found = differences(before, read_content(vacancy)) if was_public else field_values(read_content(vacancy))
     return {"was_public": was_public, "changes": [each for each in found if each.name not in PUBLICATION]}
 
 

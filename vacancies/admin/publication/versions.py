@@ -20,7 +20,7 @@ from jobsite.admin.pages import AdminPages
 from jobsite.text.formats import format_datetime
 from vacancies.access import readable_by
 from vacancies.admin.catalogue.form import forms_for
-from vacancies.admin.publication.approval import described_requests
+from vacancies.admin.publication.approval import requests_about
 from vacancies.history.diff import differences, field_labels
 from vacancies.history.versions import EXCLUDED_FIELDS, Content, changed_content, content_at, read_content
 from vacancies.models import Change, Vacancy, Version, needs_approval
@@ -88,7 +88,7 @@ class VersionPages(AdminPages):
             rows=rows,
             page=page,
             can_change=self.may_restore(request, vacancy),
-            approvals=described_requests(request.user, object_id),
+            approvals=requests_about(request.user, object_id),
         )
         return TemplateResponse(request, "admin/vacancies/vacancy/history.html", context)
 
@@ -121,7 +121,7 @@ class VersionPages(AdminPages):
             version=version,
             is_request=vacancy and needs_approval(before=vacancy, after=vacancy, changed=changed, at=at),
             differences=differences(now, changed),
-            is_shown=vacancy and Vacancy.objects.filter(pk=vacancy.pk).shown(at=at).exists(),
+            is_shown=vacancy and Vacancy.objects.filter(pk=vacancy.pk).visible(at=at).exists(),
         )
         return TemplateResponse(request, "admin/vacancies/vacancy/restore.html", context)
 
