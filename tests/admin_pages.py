@@ -26,7 +26,7 @@ from jobsite import private_files
 from jobsite.accounts import roles
 from tests.applications.makers import make_application, make_file, make_stage, make_step, make_submission
 from tests.factories import make_brand, make_filter, make_option, make_recruiter, make_vacancy
-from vacancies.admin.publication.selection import Selection
+from vacancies.admin.publication.selection import VacancySelection
 from vacancies.history.versions import read_content, record, record_deletion
 from vacancies.models import Attachment, Change, Filter, Vacancy, VacancyTemplate, Version
 from vacancies.operations.approval_requests import request_approval
@@ -338,7 +338,7 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         "discard": {"page": "posted", "title": "Posted"},
     }
     if kind.startswith("bulk/"):
-        selection = Selection.of(Vacancy.objects.filter(pk=pk))
+        selection = VacancySelection.of(Vacancy.objects.filter(pk=pk))
         return {"data": {"vacancies": str(selection), **posted(world, model, kind[5:], pk)["data"]}}
     if kind in JSON and model == "forms_structure.form":
         requested = {"structure": structure("posted")} if kind != "extend" else {}

@@ -34,7 +34,7 @@ class ServedForm:
         return _consent_in(self.sections)
 
 
-def served_form(vacancy: Vacancy) -> ServedForm:
+def submission_form(vacancy: Vacancy) -> ServedForm:
     """Return the form of `vacancy`. Two queries. Requires `Vacancy.objects.with_form()`."""
     form = vacancy.served_form
     structure = form.whole_structure if form else []

@@ -342,7 +342,7 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
     def get_serializer_context(self) -> dict[str, Any]:
         return {**super().get_serializer_context(), "preview": self.query.get("preview")}
 
-    def served_form(self, pk: str) -> ServedForm:
+    def cached_form(self, pk: str) -> ServedForm:
         """Return the form of the vacancy in the path."""
         shown = Vacancy.objects.with_form().only(
             "audience", "status", "publish_from", "publish_until", "apply_url"
@@ -361,7 +361,7 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
 
     @action(detail=True)
     def form(self, request: Request, pk: str) -> Response:
-        served = self.served_form(pk)
+        served = self.cached_form(pk)
         headers = served.headers
         is_published = self.vacancy.state_at(self.now) == State.PUBLISHED  # not so with a preview
         if is_published and self.vacancy.accepts_applications(served.form):
@@ -370,7 +370,7 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
 
     @action(detail=True, url_path="form/schema")
     def form_schema(self, request: Request, pk: str) -> Response:
-        served = self.served_form(pk)
+        served = self.cached_form(pk)
         rules = submission_schema(served.sections, address=absolute(request, request.path))
         return Response({"data": {"version": served.version, "schema": rules}}, headers=served.headers)
 

@@ -73,7 +73,7 @@ def send_back(*, vacancy: Vacancy, note: str, at: datetime, author: Any) -> Appr
         return close(approval, Approval.Outcome.SENT_BACK, author=author, at=at, note=note)
 
 
-def withdraw(*, vacancy: Vacancy, at: datetime, author: Any) -> Approval:
+def withdraw_request(*, vacancy: Vacancy, at: datetime, author: Any) -> Approval:
     """Withdraw the request of `vacancy`. The vacancy does not change; the request is kept."""
     with transaction.atomic():
         return close(locked_request(vacancy), Approval.Outcome.WITHDRAWN, author=author, at=at)

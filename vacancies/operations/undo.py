@@ -71,7 +71,7 @@ def versions_of_action(first: int, *, author: Any, at: datetime) -> QuerySet[Ver
     return versions.filter(pk__gte=first, created_at=version.created_at, change=version.change)
 
 
-def undo(
+def undo_versions(
     versions: QuerySet[Version], *, author: Any, at: datetime, forms: QuerySet | None = None
 ) -> BulkResult:
     """Undo what `versions`, those of one action, recorded. A vacancy that was changed since is refused.

@@ -24,7 +24,12 @@ from vacancies.history.versions import PUBLICATION, read_content
 from vacancies.models import APPROVE, Approval, Vacancy
 from vacancies.models.approval import PUBLIC
 from vacancies.operations.approval_decisions import approve, fingerprint
-from vacancies.operations.approval_requests import send_back, waiting_request, why_not_decide, withdraw
+from vacancies.operations.approval_requests import (
+    send_back,
+    waiting_request,
+    why_not_decide,
+    withdraw_request,
+)
 from vacancies.quality import content_warnings, with_warnings
 from vacancies.querysets import own_brand
 
@@ -127,7 +132,7 @@ class ApprovalPages(AdminPages):
         if "withdraw" in request.POST:
             if not self.admin.has_change_permission(request, vacancy):
                 raise PermissionDenied
-            withdraw(**how)
+            withdraw_request(**how)
             text = _("The request was withdrawn.")
         elif not request.user.has_perm(APPROVE):
             raise PermissionDenied

@@ -19,9 +19,9 @@ from jobsite.admin.selection import way_back
 from vacancies.admin.catalogue.form import forms_for
 from vacancies.admin.publication.actions import ACTIONS, BY_NAME, PublicationAction
 from vacancies.admin.publication.pages import PublicationPages, sections
-from vacancies.admin.publication.selection import MAX_SELECTED, Selection
+from vacancies.admin.publication.selection import MAX_SELECTED, VacancySelection
 from vacancies.models import Change, Vacancy, Version
-from vacancies.operations.undo import undo, versions_of_action
+from vacancies.operations.undo import undo_versions, versions_of_action
 from vacancies.querysets import VacancyQuerySet, own_brand
 
 LIST = "admin:vacancies_vacancy_changelist"
@@ -48,7 +48,7 @@ class BulkPublicationPages(PublicationPages):
 
     def ask(self, request: HttpRequest, queryset: VacancyQuerySet, action: PublicationAction) -> Any:
         """Return the confirmation page for the chosen vacancies."""
-        selection = Selection.of(queryset, limit=MAX_SELECTED + 1)
+        selection = VacancySelection.of(queryset, limit=MAX_SELECTED + 1)
         if len(selection) > MAX_SELECTED:
             text = _("Nothing was changed. Choose at most %(count)d vacancies at a time.") % {
                 "count": MAX_SELECTED
@@ -69,7 +69,7 @@ class BulkPublicationPages(PublicationPages):
         action = BY_NAME[name]
         if not self.may(action, request):
             raise PermissionDenied
-        selection = Selection.sent_by(request, self.admin.get_queryset(request))
+        selection = VacancySelection.sent_by(request, self.admin.get_queryset(request))
         back = way_back(request, reverse(LIST))
         form = action.form(request.POST)
         if not form.is_valid():
@@ -80,7 +80,7 @@ class BulkPublicationPages(PublicationPages):
         return redirect(back)
 
     def _confirmation(
-        self, request: HttpRequest, action: PublicationAction, selection: Selection, form: forms.Form,
+        self, request: HttpRequest, action: PublicationAction, selection: VacancySelection, form: forms.Form,
         back: str,
     ) -> HttpResponse:  # fmt: skip
         vacancies = Vacancy.objects.filter(pk__in=list(selection.seen))
@@ -108,7 +108,7 @@ class BulkPublicationPages(PublicationPages):
         first = versions.order_by("pk").first()
         if not self.has_right(UNDO_NEEDS.get(first.change, "change") if first else "view", request):
             raise PermissionDenied
-        result = undo(versions, author=request.user, at=now, forms=forms_for(request.user))
+        result = undo_versions(versions, author=request.user, at=now, forms=forms_for(request.user))
         if count := len(result.done):
             text = ngettext("Undone for %(count)d vacancy.", "Undone for %(count)d vacancies.", count)
             self.admin.message_user(request, text % {"count": count}, messages.SUCCESS)

@@ -20,7 +20,7 @@ from jobsite.admin.pages import AdminPages
 from vacancies.admin.date_rules import date_rules
 from vacancies.admin.publication.actions import ACTIONS, BY_NAME, PublicationAction
 from vacancies.admin.publication.public_changes import public_changes
-from vacancies.admin.publication.selection import Selection
+from vacancies.admin.publication.selection import VacancySelection
 from vacancies.models import Vacancy
 from vacancies.operations.approval_requests import waiting_request
 from vacancies.operations.publication import BulkResult
@@ -74,7 +74,11 @@ class PublicationPages(AdminPages):
         vacancies = Vacancy.objects.filter(pk=vacancy.pk)
         form = action.form(request.POST if request.method == "POST" else None)
         if request.method == "POST" and form.is_valid():
-            seen = Selection.sent_by(request, vacancies) if Selection.parameter in request.POST else None
+            seen = (
+                VacancySelection.sent_by(request, vacancies)
+                if VacancySelection.parameter in request.POST
+                else None
+            )
             result = self.run_action(request, action, vacancies, form, seen)
             if result.done or not form.fields:
                 back = reverse("admin:vacancies_vacancy_change", args=[vacancy.pk])
@@ -95,7 +99,7 @@ class PublicationPages(AdminPages):
             if action.shows_changes
             else [],
             **(public_changes(vacancy, request.user) if action.shows_changes else {}),
-            "selection": Selection.of(vacancies),
+            "selection": VacancySelection.of(vacancies),
             "back": reverse("admin:vacancies_vacancy_change", args=[vacancy.pk]),
             "back_label": _("Back to the vacancy"),
         }
@@ -129,14 +133,14 @@ class PublicationPages(AdminPages):
 
     def run_action(
         self, request: HttpRequest, action: PublicationAction, vacancies: VacancyQuerySet, form: forms.Form,
-        seen: Selection | None,
+        seen: VacancySelection | None,
     ) -> BulkResult:  # fmt: skip
         """Run the action on those of `vacancies` that nobody changed since the user saw them."""
         with transaction.atomic():
             rows = list(vacancies.without_texts()) if action.permission == "delete" else []
             changed: list[int] = []
             if seen is not None:
-                now = Selection.of(vacancies.select_for_update()).seen
+                now = VacancySelection.of(vacancies.select_for_update()).seen
                 changed = [pk for pk, at in now.items() if at != seen.seen.get(pk)]
             result = action.run(
                 vacancies=vacancies.exclude(pk__in=changed) if changed else vacancies,
