@@ -8,7 +8,7 @@ see gives the same 404 as one that does not exist.
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 from urllib.parse import quote
 
 from django.conf import settings
@@ -106,7 +106,7 @@ def seen_by(request: HttpRequest, name: str, *, at: datetime) -> tuple[VisibleFi
     return None
 
 
-def _is_pending(user: User | AnonymousUser, name: str) -> bool:
+def _is_pending(user: User, name: str) -> bool:
     """Whether a waiting request for approval, or a template, of the brands of `user` has the file `name`."""
     waiting = Approval.objects.waiting().filter(vacancy__in=Vacancy.objects.editable_by(user).values("pk"))
     templates = VacancyTemplate.objects.usable_by(user)
@@ -127,7 +127,7 @@ def _restricted(request: HttpRequest, published: VacancyQuerySet) -> Iterator[Va
         yield Vacancy.objects.editable_by(request.user)
 
 
-def _is_recruiter(user: User | AnonymousUser) -> bool:
+def _is_recruiter(user: User | AnonymousUser) -> TypeGuard[User]:
     """Whether `user` may view vacancies in the admin."""
     rights = ("vacancies.view_vacancy", "vacancies.change_vacancy")
     return user.is_active and user.is_staff and any(map(user.has_perm, rights))

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from django.apps import apps
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Count, F, Func, Min, Prefetch, Q
 from django.db.models.functions import Coalesce
@@ -52,7 +53,7 @@ class VacancyList(Enum):
         return audience in self.audiences and (is_hot or not self.is_hot)
 
 
-def own_brand(user: Any) -> Q:
+def own_brand(user: User) -> Q:
     """The condition on `brand` for rows that `user` may edit. Without multi-branding, rows that have no brand
     are open to everybody."""
     if user.has_perm(EVERY_BRAND):
@@ -169,7 +170,7 @@ class VacancyQuerySet(PublishedQuerySet):
         """Vacancies that are public at the time `at`, or become public without a further action."""
         return self.filter(status="published").not_expired(at=at)
 
-    def editable_by(self, user: Any) -> Self:
+    def editable_by(self, user: User) -> Self:
         """Vacancies of the brands that `user` works for, or all of them (docs/decisions.md #56)."""
         return self.filter(own_brand(user))
 
@@ -181,7 +182,7 @@ class VacancyQuerySet(PublishedQuerySet):
         lead = self.model._default_manager.filter(head_recruiter__in=pks)
         return self.filter(pk__in=lead.values("pk").union(links.order_by().values("vacancy"), *others))
 
-    def assigned_to(self, user: Any) -> Self:
+    def assigned_to(self, user: User) -> Self:
         """Vacancies of the recruiters with the e-mail address of `user`, and those that `user` created."""
         recruiters = apps.get_model("vacancies", "Recruiter").objects.order_by()
         pks = (

@@ -107,7 +107,7 @@ def _reference_or_address(text: str) -> Q | None:
     return found | Q(pk=pk) if (pk := as_id(text)) is not None else found
 
 
-def _account(user: Any) -> tuple[str, str]:
+def _account(user: User) -> tuple[str, str]:
     return person(user), user.email
 
 

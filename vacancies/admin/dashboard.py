@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import HttpRequest
+from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import number_format
@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from jobsite.admin.charts import sparkline
 from jobsite.text.formats import format_datetime
+from jobsite.types import UserRequest
 from vacancies.access import readable_by
 from vacancies.admin.calendar import calendar
 from vacancies.admin.list.filters import REASONS
@@ -26,7 +27,7 @@ TREND = 90  # days
 WEEK = 7
 
 
-def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+def dashboard(request: UserRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add the vacancies of the user's brands to the context of the admin index, if the user may view them."""
     if not request.user.has_perm("vacancies.view_vacancy"):
         return context
@@ -62,7 +63,7 @@ def format_count(count: int) -> str:
     return number_format(count, force_grouping=True) if count else ""
 
 
-def vacancy_trends(user: Any) -> dict[Any, dict[str, Any]]:
+def vacancy_trends(user: User) -> dict[Any, dict[str, Any]]:
     """Return the trends of the last 90 recorded days; none before the first day is recorded."""
     last = last_recorded()
     if last is None:
@@ -91,7 +92,7 @@ def in_words(values: Sequence[int]) -> str:
     }  # fmt: skip
 
 
-def latest(request: HttpRequest) -> list[dict[str, Any]]:
+def latest(request: UserRequest) -> list[dict[str, Any]]:
     """Return the last changes that users made to existing vacancies, one per vacancy."""
     versions = readable_by(request.user).exclude(author=None).select_related("author")
     rows = list(versions.defer("content").order_by("-pk")[: MAX_ROWS * 4])

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable
 from datetime import UTC, date, datetime
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import models
 from django.db.models.fields.files import FieldFile
 
@@ -116,7 +117,7 @@ def record_drift(vacancy: Vacancy, *, at: datetime) -> None:
     record(vacancy, Change.EXTERNAL, author=None, at=at)
 
 
-def record(vacancy: Vacancy, change: Change, *, author: Any, at: datetime) -> Version | None:
+def record(vacancy: Vacancy, change: Change, *, author: User | None, at: datetime) -> Version | None:
     """Create a version with the fields that differ from the version before. Return None, and create none,
     for an EXTERNAL or CHANGED without a difference."""
     different = changed_content(
@@ -130,13 +131,13 @@ def record(vacancy: Vacancy, change: Change, *, author: Any, at: datetime) -> Ve
     return version
 
 
-def _version(vacancy: Vacancy, now: Content, change: Change, *, author: Any, at: datetime) -> Version:
+def _version(vacancy: Vacancy, now: Content, change: Change, *, author: User | None, at: datetime) -> Version:
     """Return a version, not saved, with the whole content `now`."""
     brand = now["brand"] and now["brand"][0]
     return Version(vacancy=vacancy, brand_id=brand, change=change, content=now, author=author, created_at=at)
 
 
-def record_deletion(pks: Collection[int], *, author: Any, at: datetime) -> list[Version]:
+def record_deletion(pks: Collection[int], *, author: User | None, at: datetime) -> list[Version]:
     """Create the last versions of vacancies that are deleted next, each with the whole content, and before
     them what changed outside the admin. A fixed number of queries."""
     known: dict[int, Content] = {pk: {} for pk in pks}
@@ -155,7 +156,12 @@ def record_deletion(pks: Collection[int], *, author: Any, at: datetime) -> list[
 
 
 def record_values(
-    vacancies: Iterable[Vacancy], before: Iterable[Content], change: Change, *, author: Any, at: datetime
+    vacancies: Iterable[Vacancy],
+    before: Iterable[Content],
+    change: Change,
+    *,
+    author: User | None,
+    at: datetime,
 ) -> list[Version]:
     """Create a version for each of `vacancies`, some of whose fields were just saved. `before` holds the
     `values_of` these fields before that, in the same order."""

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
@@ -15,7 +16,12 @@ from vacancies.operations.save import Saved, save_content, set_values
 
 
 def restore(
-    version: Version, *, author: Any, at: datetime, forms: QuerySet | None = None, is_undo: bool = False
+    version: Version,
+    *,
+    author: User | None,
+    at: datetime,
+    forms: QuerySet | None = None,
+    is_undo: bool = False,
 ) -> Saved:
     """Restore the content of the vacancy after `version`; submit it for approval if it needs that.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.files import File
 from django.db import transaction
@@ -137,7 +138,7 @@ def save_content(
     wanted: Mapping[str, Any],
     *,
     base: Mapping[str, Any] | None = None,
-    author: Any,
+    author: User | None,
     at: datetime,
     change: Change | None = None,
     is_approved: bool = False,
@@ -273,7 +274,7 @@ def _save_attachments(vacancy: Vacancy, wanted: list[dict[str, Any]]) -> None:
 
 
 def save_values(
-    vacancies: list[Vacancy], before: list[Content], change: Change, *, author: Any, at: datetime
+    vacancies: list[Vacancy], before: list[Content], change: Change, *, author: User | None, at: datetime
 ) -> list[Version]:
     """Save those plain fields of each of `vacancies` that differ from `before`, their `values_of` as stored,
     and record the versions. The vacancies are locked, and the caller has checked approval and blockers. The

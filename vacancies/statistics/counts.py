@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max, Sum
 
@@ -59,7 +59,7 @@ def update_counts(*, at: datetime) -> None:
         StateCount.objects.bulk_create(rows, batch_size=500)
 
 
-def counts_for(user: User | AnonymousUser, *, at: datetime) -> Counts:
+def counts_for(user: User, *, at: datetime) -> Counts:
     """Return the counts of the vacancies of `user`: exact ones, or the stored ones if there are many."""
     own = Vacancy.objects.editable_by(user)
     if own.order_by()[: MAX_COUNTED + 1].count() <= MAX_COUNTED:

@@ -7,7 +7,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import translation
 from django.utils.html import format_html
@@ -19,6 +19,7 @@ from unfold.widgets import UnfoldAdminSelectWidget
 from jobsite.admin.base import JobsiteAdmin, as_id, counted
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.languages import site_language
+from jobsite.types import UserRequest
 from vacancies.admin.base import PartInline, PositionedFormSet
 from vacancies.models import Filter, FilterOption, VacancyOption, free_value
 from vacancies.operations.options import merge_options
@@ -66,7 +67,7 @@ class FilterOptionInline(PartInline):
     readonly_fields = ("used",)
     verbose_name_plural = gettext_lazy("options")
 
-    def get_queryset(self, request: HttpRequest) -> Any:
+    def get_queryset(self, request: UserRequest) -> Any:
         return (
             super().get_queryset(request).annotate(use_count=counted(VacancyOption.objects.all(), "option"))
         )
@@ -95,19 +96,19 @@ class FilterAdmin(JobsiteAdmin):
             *super().get_urls(),
         ]
 
-    def get_queryset(self, request: HttpRequest) -> Any:
+    def get_queryset(self, request: UserRequest) -> Any:
         return (
             super().get_queryset(request).annotate(option_count=counted(FilterOption.objects.all(), "filter"))
         )
 
-    def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
+    def get_inlines(self, request: UserRequest, obj: Any) -> Any:
         """Hide the options if there are too many for one page. They have a changelist of their own."""
         return self.inlines if obj is None or obj.option_count <= MAX_EDITED_OPTIONS else ()
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
+    def has_add_permission(self, request: UserRequest) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Filter | None = None) -> bool:
+    def has_delete_permission(self, request: UserRequest, obj: Filter | None = None) -> bool:
         return False
 
     @display(description=gettext_lazy("Keyword"), ordering="keyword")
@@ -123,7 +124,7 @@ class FilterAdmin(JobsiteAdmin):
         )
 
     @transaction.atomic
-    def option_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+    def option_view(self, request: UserRequest, pk: int) -> HttpResponse:
         """POST `label` -> {"id", "label"} of the option with that label, created if missing. An invalid label
         returns {"error"} (400)."""
         if not request.user.has_perm("vacancies.add_filteroption"):
@@ -150,7 +151,7 @@ class FilterAdmin(JobsiteAdmin):
             return JsonResponse({"error": off}, status=400)
         return JsonResponse({"id": option.pk, "label": option.label})
 
-    def options_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+    def options_view(self, request: UserRequest, pk: int) -> HttpResponse:
         """`term`, `page` -> the active options, in the format of Select2."""
         if not request.user.has_perm("vacancies.view_filteroption"):
             raise PermissionDenied
@@ -176,17 +177,17 @@ class FilterOptionAdmin(JobsiteAdmin):
     fields = ("filter", "label", "value", "is_active", "position", "used")
     actions = ("merge",)
 
-    def get_queryset(self, request: HttpRequest) -> Any:
+    def get_queryset(self, request: UserRequest) -> Any:
         uses = counted(VacancyOption.objects.all(), "option")
         return super().get_queryset(request).select_related("filter").annotate(use_count=uses)
 
     def choice_label(self, row: FilterOption) -> str:
         return f"{row.filter.label}: {row.label}"
 
-    def get_readonly_fields(self, request: HttpRequest, obj: FilterOption | None = None) -> Any:
+    def get_readonly_fields(self, request: UserRequest, obj: FilterOption | None = None) -> Any:
         return ("filter", "used") if obj else ("used",)
 
-    def save_model(self, request: HttpRequest, obj: FilterOption, form: Any, change: bool) -> None:
+    def save_model(self, request: UserRequest, obj: FilterOption, form: Any, change: bool) -> None:
         """Put a new option without a position last."""
         if not change and "position" not in form.changed_data:
             obj.position = obj.filter.next_position()
@@ -196,7 +197,7 @@ class FilterOptionAdmin(JobsiteAdmin):
     def used(self, option: Any) -> int:
         return getattr(option, "use_count", 0)
 
-    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+    def get_deleted_objects(self, objs: Any, request: UserRequest) -> Any:
         """Report options in use by their number of vacancies. Django would list every link."""
         objs = list(objs)
         used = [(option, uses) for option in objs if (uses := option.choices.count())]
@@ -206,7 +207,7 @@ class FilterOptionAdmin(JobsiteAdmin):
         return super().get_deleted_objects(objs, request)
 
     @admin.action(description=gettext_lazy("Merge…"), permissions=["delete"])
-    def merge(self, request: HttpRequest, queryset: Any) -> Any:
+    def merge(self, request: UserRequest, queryset: Any) -> Any:
         """Ask which option to keep, and replace the others by it in all vacancies."""
         options = list(queryset.select_related("filter")[: MERGED + 1])
         if not 2 <= len(options) <= MERGED or len({option.filter_id for option in options}) > 1:

@@ -3,9 +3,9 @@
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
@@ -15,6 +15,7 @@ from unfold.decorators import display
 from forms_structure.admin.form import FormAdmin as BaseFormAdmin
 from forms_structure.models import Form
 from jobsite.admin.base import as_id, counted
+from jobsite.types import UserRequest
 from vacancies.access import brands_of
 from vacancies.models import Brand, Vacancy
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
@@ -29,7 +30,7 @@ class FormAdmin(BaseFormAdmin):
 
     list_display = ("name", "is_default", "language", "extends", "vacancy_count", "brand_count", "updated_at")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Form]:
+    def get_queryset(self, request: UserRequest) -> QuerySet[Form]:
         own = Vacancy.objects.editable_by(request.user)
         return (
             super()
@@ -41,14 +42,14 @@ class FormAdmin(BaseFormAdmin):
             )
         )
 
-    def has_change_permission(self, request: HttpRequest, obj: Form | None = None) -> bool:
+    def has_change_permission(self, request: UserRequest, obj: Form | None = None) -> bool:
         return super().has_change_permission(request, obj) and (obj is None or is_own(request.user, obj))
 
-    def has_make_default_permission(self, request: HttpRequest) -> bool:
+    def has_make_default_permission(self, request: UserRequest) -> bool:
         """The site's form affects every brand."""
         return super().has_make_default_permission(request) and request.user.has_perm(EVERY_BRAND)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Form | None = None) -> bool:
+    def has_delete_permission(self, request: UserRequest, obj: Form | None = None) -> bool:
         return super().has_delete_permission(request, obj) and (obj is None or is_own(request.user, obj))
 
     @display(description=_("Vacancies"), ordering="vacancy_count")
@@ -62,7 +63,7 @@ class FormAdmin(BaseFormAdmin):
     def brand_count(self, form: Any) -> int:
         return form.brand_count
 
-    def use(self, request: HttpRequest, form: Form) -> dict[str, Any]:
+    def use(self, request: UserRequest, form: Form) -> dict[str, Any]:
         """Count published vacancies of all brands, and other vacancies of the user's brands."""
         vacancies = served_by(form)
         may_see = request.user.has_perm("vacancies.view_vacancy")
@@ -78,18 +79,18 @@ class FormAdmin(BaseFormAdmin):
     def is_public(self, form: Form) -> bool:
         return served_by(form).published(at=timezone.now()).exists()
 
-    def user(self, request: HttpRequest, key: Any) -> dict[str, Any] | None:
+    def user(self, request: UserRequest, key: Any) -> dict[str, Any] | None:
         pk = as_id(key) if request.user.has_perm("vacancies.view_vacancy") else None
         vacancy = Vacancy.objects.editable_by(request.user).filter(pk__in=[pk]).first()
         return {"id": vacancy.pk, "label": vacancy.title, "url": address(vacancy)} if vacancy else None
 
-    def give(self, request: HttpRequest, form: Form, key: Any) -> None:
+    def give(self, request: UserRequest, form: Form, key: Any) -> None:
         if not request.user.has_perm("vacancies.change_vacancy"):
             raise PermissionDenied
         Vacancy.objects.filter(pk=key).update(form=form, updated_at=timezone.now())
 
 
-def forms_for(user: Any) -> QuerySet[Form]:
+def forms_for(user: User) -> QuerySet[Form]:
     """Return the forms that `user` may see: the site's form, forms of their brands, and unused forms.
 
     A form that extends another one is visible only if the other one is.
@@ -110,7 +111,7 @@ def forms_for(user: Any) -> QuerySet[Form]:
     return Form.objects.filter(Q(pk__in=whole.values("pk")) | Q(pk__in=ours) | extending)
 
 
-def is_own(user: Any, form: Form) -> bool:
+def is_own(user: User, form: Form) -> bool:
     """Return whether a change of `form` affects only the brands of `user`."""
     if user.has_perm(EVERY_BRAND):
         return True

@@ -7,9 +7,9 @@ from typing import Any
 from django.contrib.admin.utils import flatten_fieldsets
 from django.forms import all_valid
 from django.forms.utils import ErrorDict
-from django.http import HttpRequest
 
 from jobsite.text.html import sanitise
+from jobsite.types import UserRequest
 from vacancies.admin.edit.form_input import Input, initial_post_data, to_querydict
 from vacancies.choices import Keyword
 from vacancies.fields import html_fields
@@ -42,7 +42,7 @@ class EditForms:
 
     def content(self) -> Content:
         """Return the content of the vacancy as the valid forms have it. An upload is a file, not stored."""
-        return read_content(self.form, self.formsets)
+        return form_content(self.form, self.formsets)
 
     def initial_post_data(self) -> Input:
         """Return what a browser posts if nothing is changed. The forms are unbound."""
@@ -59,7 +59,7 @@ class EditForms:
 
 
 def make_forms(
-    admin: Any, request: HttpRequest, vacancy: Vacancy | None, *, start: Start | None = None,
+    admin: Any, request: UserRequest, vacancy: Vacancy | None, *, start: Start | None = None,
     data: Mapping[str, Any] | None = None, files: Mapping[str, Any] | None = None,
 ) -> EditForms:  # fmt: skip
     """Return the forms of `vacancy`, None for a new one, bound to `data` if that is given."""
@@ -81,7 +81,7 @@ def make_forms(
     return EditForms(form, formsets, inlines)
 
 
-def read_content(form: Any, formsets: Any = ()) -> Content:
+def form_content(form: Any, formsets: Any = ()) -> Content:
     """Return the content of the vacancy that the valid `form` and `formsets` have. Without formsets, it has
     no rows of them."""
     values = columns_of(form.instance)

@@ -10,7 +10,7 @@ from django.contrib.admin.helpers import AdminErrorList
 from django.contrib.admin.options import IS_POPUP_VAR, TO_FIELD_VAR
 from django.contrib.admin.utils import flatten_fieldsets, unquote
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -18,6 +18,7 @@ from unfold.forms import AdminForm
 
 from jobsite.text.formats import format_datetime
 from jobsite.text.html_tables import HAS_TABLE
+from jobsite.types import UserRequest
 from vacancies.admin.base import TABLE_NOTE
 from vacancies.admin.date_rules import date_rules
 from vacancies.admin.edit import template as templates
@@ -41,7 +42,7 @@ class EditPage:
     """One request for the form of the vacancy `object_id`, None for a new one. `admin` is its admin."""
 
     def __init__(
-        self, admin: Any, request: HttpRequest, object_id: str | None, form_url: str, extra_context: Any
+        self, admin: Any, request: UserRequest, object_id: str | None, form_url: str, extra_context: Any
     ) -> None:
         self.admin, self.request, self.object_id = admin, request, object_id
         self.form_url, self.extra_context = form_url, extra_context or {}

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from django.http import HttpRequest
+from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
+from jobsite.types import UserRequest
 from vacancies.access import brands_of
 from vacancies.admin.catalogue.form import forms_for
 from vacancies.admin.edit.forms import Start
@@ -15,7 +16,7 @@ from vacancies.models import Approval, FilterOption, Recruiter, Vacancy
 from vacancies.querysets import own_brand
 
 
-def initial_values(content: Content, user: Any) -> tuple[dict[str, Any], list[str]]:
+def initial_values(content: Content, user: User) -> tuple[dict[str, Any], list[str]]:
     """Return the initial values of the form for `content`, without the publication, and the names of related
     rows that no longer exist or that `user` cannot choose."""
     rows: dict[str, Any] = {
@@ -69,7 +70,7 @@ def _existing(rows: Any, pairs: Any, missing: list[str]) -> list[int]:
     return [pk for pk, _name in pairs if pk in found]
 
 
-def start_of_request(request: HttpRequest, vacancy: Vacancy) -> Start:
+def start_of_request(request: UserRequest, vacancy: Vacancy) -> Start:
     """Return what the form starts with: the changes of the request in the URL, if there is one."""
     if "changes" not in request.GET:
         return Start()

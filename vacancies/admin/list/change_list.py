@@ -11,7 +11,6 @@ from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ORDER_VAR
 from django.core.paginator import InvalidPage, Page, Paginator
 from django.db.models import F
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
@@ -21,6 +20,7 @@ from unfold.templatetags import unfold_list
 from unfold.views import ChangeList
 
 from jobsite.admin.base import as_id
+from jobsite.types import UserRequest
 from vacancies.admin.list.filters import BrandFilter, StateFilter
 from vacancies.models import State, Status, Vacancy, VacancyCount
 from vacancies.querysets import CodePointOrder, VacancyQuerySet, own_brand
@@ -93,7 +93,7 @@ class VacancyChangeList(ChangeList):
 
     # --- order ---
 
-    def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> VacancyQuerySet:
+    def get_queryset(self, request: UserRequest, exclude_parameters: Any = None) -> VacancyQuerySet:
         if order := self.params.get(ORDER_VAR):
             self.params[ORDER_VAR] = order_as_numbers(order, self.list_display)
         rows: Any = super().get_queryset(request, exclude_parameters)
@@ -110,7 +110,7 @@ class VacancyChangeList(ChangeList):
 
     # --- rows ---
 
-    def _counted(self, request: HttpRequest) -> tuple[int | None, list[tuple[int, int]]]:
+    def _counted(self, request: UserRequest) -> tuple[int | None, list[tuple[int, int]]]:
         """Return the number of rows and the sums of `by_block`, if status and brand are the only filters.
 
         A state that depends on the time has no sums: the few that differ are subtracted from the others."""

@@ -10,13 +10,14 @@ from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from jobsite.admin.base import as_id
+from jobsite.types import UserRequest
 from vacancies.admin.edit.vacancy_form import VacancyForm
 from vacancies.admin.list.change_list import EDIT_VAR, VIEW_VAR
 from vacancies.choices import Keyword
@@ -100,7 +101,7 @@ def row_form(vacancy: Vacancy, data: Any = None, conflicts: Iterable[str] = ()) 
 class ListEditing:
     """The list with `edit` in its address, and its POST."""
 
-    def __init__(self, admin: Any, request: HttpRequest) -> None:
+    def __init__(self, admin: Any, request: UserRequest) -> None:
         self.admin, self.request = admin, request
         self.is_editing = EDIT_VAR in request.GET and admin.has_change_permission(request)
         self.failed: dict[int, RowForm] = {}
@@ -191,7 +192,7 @@ class ListEditing:
         return failed
 
 
-def _changed(request: HttpRequest, pks: list[int]) -> list[int]:
+def _changed(request: UserRequest, pks: list[int]) -> list[int]:
     """Return the ids of the rows whose inputs differ from what the page showed. Needs no query."""
     return [
         pk for pk in pks if row_form(Vacancy(pk=pk, updated_at=timezone.now()), request.POST).has_changed()

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter
 
 from jobsite.admin.base import as_id
+from jobsite.types import UserRequest
 from vacancies.access import brands_of
 from vacancies.models import Audience, State, Status, waiting_for_approval
 from vacancies.quality import CONTENT_WARNINGS, closing_soon, filter_by_warning
@@ -22,10 +22,10 @@ class StateFilter(DropdownFilter):
     all_option: Any = ["", _("All except archived")]
     ALL = "all"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(self, request: UserRequest, model_admin: Any) -> Any:
         return [*State.choices, (self.ALL, _("All, including archived"))]
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+    def queryset(self, request: UserRequest, queryset: Any) -> VacancyQuerySet:
         if self.value() in State.values:
             return queryset.in_state(self.value(), at=timezone.now())
         return queryset if self.value() == self.ALL else queryset.exclude(status=Status.ARCHIVED)
@@ -46,10 +46,10 @@ class AttentionFilter(DropdownFilter):
     title = _("needs attention")
     parameter_name = "attention"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(self, request: UserRequest, model_admin: Any) -> Any:
         return REASONS
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+    def queryset(self, request: UserRequest, queryset: Any) -> VacancyQuerySet:
         return attention(queryset, self.value())
 
 
@@ -70,10 +70,10 @@ class BrandFilter(DropdownFilter):
     title = _("brand")
     parameter_name = "brand__id__exact"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(self, request: UserRequest, model_admin: Any) -> Any:
         return [(str(brand.pk), brand.name) for brand in brands_of(request.user)]
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+    def queryset(self, request: UserRequest, queryset: Any) -> VacancyQuerySet:
         brand = as_id(self.value())
         return queryset if brand is None else queryset.filter(brand=brand)
 
@@ -84,10 +84,10 @@ class MineFilter(DropdownFilter):
     title = _("my vacancies")
     parameter_name = "mine"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(self, request: UserRequest, model_admin: Any) -> Any:
         return [("1", _("Only mine"))]
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+    def queryset(self, request: UserRequest, queryset: Any) -> VacancyQuerySet:
         return queryset.assigned_to(request.user) if self.value() == "1" else queryset
 
 
@@ -95,10 +95,10 @@ class AudienceFilter(DropdownFilter):
     title = _("audience")
     parameter_name = "audience__exact"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(self, request: UserRequest, model_admin: Any) -> Any:
         return Audience.choices
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+    def queryset(self, request: UserRequest, queryset: Any) -> VacancyQuerySet:
         return queryset.filter(audience=self.value()) if self.value() in Audience.values else queryset
 
 
@@ -106,8 +106,8 @@ class FeaturedFilter(DropdownFilter):
     title = _("featured")
     parameter_name = "is_hot__exact"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(self, request: UserRequest, model_admin: Any) -> Any:
         return [("1", _("Yes")), ("0", _("No"))]
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+    def queryset(self, request: UserRequest, queryset: Any) -> VacancyQuerySet:
         return queryset.filter(is_hot=self.value() == "1") if self.value() in ("0", "1") else queryset

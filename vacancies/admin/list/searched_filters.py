@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 from django.contrib import messages
 from django.contrib.admin import ListFilter
 from django.db.models import Exists, OuterRef, QuerySet
-from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.contrib.filters.forms import AutocompleteDropdownForm
 
 from jobsite.admin.base import as_id
+from jobsite.types import UserRequest
 from vacancies.models import FilterOption, Recruiter, Vacancy, VacancyOption
 from vacancies.querysets import VacancyQuerySet
 
@@ -28,7 +28,7 @@ class SearchedFilter(ListFilter):
     template = "unfold/filters/filters_field.html"
     form_class = AutocompleteDropdownForm
 
-    def __init__(self, request: HttpRequest, params: dict[str, Any], model: Any, model_admin: Any) -> None:
+    def __init__(self, request: UserRequest, params: dict[str, Any], model: Any, model_admin: Any) -> None:
         super().__init__(request, params, model, model_admin)
         self.request = request
         self.page = model_admin.admin_site.get_model_admin(self.all_rows.model)
@@ -52,7 +52,7 @@ class SearchedFilter(ListFilter):
     def expected_parameters(self) -> list[str]:
         return [self.parameter_name]
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+    def queryset(self, request: UserRequest, queryset: Any) -> Any:
         if not self.is_valid:
             return queryset.none()
         return self.having(queryset) if self.rows else queryset

@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.contrib.admin.views.main import ERROR_FLAG, PAGE_VAR
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db.models import F
-from django.http import HttpRequest
 from django.shortcuts import redirect
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
@@ -17,6 +16,7 @@ from unfold.views import ChangeList
 
 from jobsite.admin.base import JobsiteAdmin, as_id
 from jobsite.text.formats import format_datetime, zoned
+from jobsite.types import UserRequest
 from vacancies.admin.list.change_list import LIST_FIELDS, VIEW_VAR, VacancyChangeList
 from vacancies.admin.list.editing import ListEditing
 from vacancies.admin.list.saved_view_pages import ALL
@@ -40,7 +40,7 @@ class VacancyListAdmin(JobsiteAdmin):
     list_before_template = "admin/vacancies/vacancy/list_before.html"
     list_after_template = "admin/vacancies/vacancy/list_after.html"
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+    def changelist_view(self, request: UserRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Filters of a saved view that are no longer valid give a message."""
         views, editing = SavedViews(self, request), ListEditing(self, request)
         if response := editing.save() or views.redirect():
@@ -66,22 +66,22 @@ class VacancyListAdmin(JobsiteAdmin):
             changelist.row_forms = editing.forms(changelist.result_list)
         return response
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+    def get_changelist(self, request: UserRequest, **kwargs: Any) -> type[ChangeList]:
         return VacancyChangeList
 
-    def get_list_display(self, request: HttpRequest) -> Any:
+    def get_list_display(self, request: UserRequest) -> Any:
         return SavedViews(self, request).columns
 
-    def get_sortable_by(self, request: HttpRequest) -> Any:
+    def get_sortable_by(self, request: UserRequest) -> Any:
         return (TITLE, *self.list_columns)
 
-    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+    def lookup_allowed(self, lookup: str, value: Any, request: UserRequest) -> bool:
         """Allow the links from the changelists of forms and brands, beside the filters of the page."""
         own = {"form__id__exact", *(each.parameter_name for each in self.list_filter)}
         return lookup in own or super().lookup_allowed(lookup, value, request)
 
     def get_search_results(
-        self, request: HttpRequest, queryset: VacancyQuerySet, search_term: str
+        self, request: UserRequest, queryset: VacancyQuerySet, search_term: str
     ) -> tuple[VacancyQuerySet, bool]:
         found = queryset.search(search_term)
         if (pk := as_id(search_term)) is not None:
@@ -98,7 +98,7 @@ class VacancyListAdmin(JobsiteAdmin):
 
     # --- columns ---
 
-    def offered_columns(self, request: HttpRequest) -> tuple[str, ...]:
+    def offered_columns(self, request: UserRequest) -> tuple[str, ...]:
         """Return the names of the columns that the user may choose, in their usual order."""
         return self.list_columns
 

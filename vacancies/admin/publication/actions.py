@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from django import forms
+from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 from unfold.widgets import UnfoldAdminTextareaWidget
@@ -47,7 +48,9 @@ class SubmitForm(ScheduleForm):
         field.help_text = _("Leave empty to publish as soon as it is approved.")
 
 
-def duplicate(*, vacancies: VacancyQuerySet, at: Any, author: Any, is_preview: bool = False) -> BulkResult:
+def duplicate(
+    *, vacancies: VacancyQuerySet, at: Any, author: User | None, is_preview: bool = False
+) -> BulkResult:
     """Duplicate at most `COPIES` vacancies."""
     rows = list(vacancies.without_texts().order_by("pk"))
     result = BulkResult()

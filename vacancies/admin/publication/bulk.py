@@ -4,9 +4,10 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, reverse
@@ -16,6 +17,7 @@ from django.utils.translation import ngettext
 
 from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back
+from jobsite.types import UserRequest
 from vacancies.admin.catalogue.form import forms_for
 from vacancies.admin.publication.actions import ACTIONS, BY_NAME, PublicationAction
 from vacancies.admin.publication.pages import PublicationPages, sections
@@ -32,7 +34,7 @@ def changelist_action(action: PublicationAction) -> Any:
     """Return `action` as an action of the changelist. It shows the confirmation page."""
 
     @admin.action(description=action.label, permissions=[action.permission])
-    def ask(model_admin: Any, request: HttpRequest, queryset: VacancyQuerySet) -> Any:
+    def ask(model_admin: Any, request: UserRequest, queryset: VacancyQuerySet) -> Any:
         return BulkPublicationPages(model_admin).ask(request, queryset, action)
 
     ask.__name__ = f"{action.name}_selected"
@@ -46,7 +48,7 @@ class BulkPublicationPages(PublicationPages):
         bulk = [self.url(f"bulk/{name}/", self.bulk_view, f"bulk_{name}", name=name) for name in BY_NAME]
         return [*bulk, self.url("undo/<int:number>/", self.undo_view, "undo")]
 
-    def ask(self, request: HttpRequest, queryset: VacancyQuerySet, action: PublicationAction) -> Any:
+    def ask(self, request: UserRequest, queryset: VacancyQuerySet, action: PublicationAction) -> Any:
         """Return the confirmation page for the chosen vacancies."""
         selection = VacancySelection.of(queryset, limit=MAX_SELECTED + 1)
         if len(selection) > MAX_SELECTED:
@@ -62,7 +64,7 @@ class BulkPublicationPages(PublicationPages):
             return None
         return self._confirmation(request, action, selection, action.form(), request.get_full_path())
 
-    def bulk_view(self, request: HttpRequest, name: str) -> HttpResponse:
+    def bulk_view(self, request: UserRequest, name: str) -> HttpResponse:
         """POST: run the action on `vacancies`, which the confirmation page named."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
@@ -80,7 +82,7 @@ class BulkPublicationPages(PublicationPages):
         return redirect(back)
 
     def _confirmation(
-        self, request: HttpRequest, action: PublicationAction, selection: VacancySelection, form: forms.Form,
+        self, request: UserRequest, action: PublicationAction, selection: VacancySelection, form: forms.Form,
         back: str,
     ) -> HttpResponse:  # fmt: skip
         vacancies = Vacancy.objects.filter(pk__in=list(selection.seen))
@@ -97,7 +99,7 @@ class BulkPublicationPages(PublicationPages):
         }
         return TemplateResponse(request, "admin/confirm_action.html", context)
 
-    def undo_view(self, request: HttpRequest, number: int) -> HttpResponse:
+    def undo_view(self, request: UserRequest, number: int) -> HttpResponse:
         """POST: undo what the user did by one action, of which `number` is the first version."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
@@ -124,7 +126,7 @@ class BulkPublicationPages(PublicationPages):
 CHANGELIST_ACTIONS = tuple(map(changelist_action, ACTIONS))
 
 
-def own_versions(user: Any, versions: QuerySet[Version]) -> QuerySet[Version]:
+def own_versions(user: User, versions: QuerySet[Version]) -> QuerySet[Version]:
     """Return those of `versions` whose vacancy belonged to a brand of `user` then, and now if it exists."""
     versions = versions.filter(own_brand(user))
     own = Vacancy.objects.editable_by(user).filter(pk=OuterRef("pk"))

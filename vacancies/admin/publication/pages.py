@@ -6,7 +6,7 @@ from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, reverse
@@ -17,6 +17,7 @@ from django.utils.translation import ngettext
 from jobsite.admin.base import as_id
 from jobsite.admin.confirmation import Row, Section, with_undo
 from jobsite.admin.pages import AdminPages
+from jobsite.types import UserRequest
 from vacancies.admin.date_rules import date_rules
 from vacancies.admin.publication.actions import ACTIONS, BY_NAME, PublicationAction
 from vacancies.admin.publication.public_changes import public_changes
@@ -36,15 +37,15 @@ class PublicationPages(AdminPages):
     def urls(self) -> list[URLPattern]:
         return [self.url(f"<path:object_id>/{name}/", self.action_view, name, name=name) for name in BY_NAME]
 
-    def may(self, action: PublicationAction, request: HttpRequest, vacancy: Vacancy | None = None) -> bool:
+    def may(self, action: PublicationAction, request: UserRequest, vacancy: Vacancy | None = None) -> bool:
         return self.has_right(action.permission, request, vacancy)
 
-    def has_right(self, verb: str, request: HttpRequest, vacancy: Vacancy | None = None) -> bool:
+    def has_right(self, verb: str, request: UserRequest, vacancy: Vacancy | None = None) -> bool:
         if verb == "add":
             return self.admin.has_add_permission(request)
         return getattr(self.admin, f"has_{verb}_permission")(request, vacancy)
 
-    def buttons(self, request: HttpRequest, vacancy: Vacancy) -> list[dict[str, Any]]:
+    def buttons(self, request: UserRequest, vacancy: Vacancy) -> list[dict[str, Any]]:
         """Return the buttons of the actions that apply to `vacancy`. What waits is not submitted again."""
         found = [
             {
@@ -64,7 +65,7 @@ class PublicationPages(AdminPages):
 
     # --- a single vacancy ---
 
-    def action_view(self, request: HttpRequest, object_id: str, name: str) -> HttpResponse:
+    def action_view(self, request: UserRequest, object_id: str, name: str) -> HttpResponse:
         """GET shows a confirmation page: what the action overwrites, blockers, content warnings and public
         changes. POST runs the action. If it is refused, the page shows the reason at the field."""
         action = BY_NAME[name]
@@ -126,13 +127,13 @@ class PublicationPages(AdminPages):
     # --- shared with the actions of the list ---
 
     def page_context(
-        self, request: HttpRequest, action: PublicationAction, form: forms.Form, title: Any
+        self, request: UserRequest, action: PublicationAction, form: forms.Form, title: Any
     ) -> dict[str, Any]:
         media = self.admin.media + form.media
         return self.context(request, title, media=media, action=action, form=form, date_rules=date_rules())
 
     def run_action(
-        self, request: HttpRequest, action: PublicationAction, vacancies: VacancyQuerySet, form: forms.Form,
+        self, request: UserRequest, action: PublicationAction, vacancies: VacancyQuerySet, form: forms.Form,
         seen: VacancySelection | None,
     ) -> BulkResult:  # fmt: skip
         """Run the action on those of `vacancies` that nobody changed since the user saw them."""
@@ -154,7 +155,7 @@ class PublicationPages(AdminPages):
                 self.admin.log_deletions(request, [row for row in rows if row.pk in done])  # type: ignore[arg-type]
         return result
 
-    def report(self, request: HttpRequest, action: PublicationAction, result: BulkResult, back: str) -> None:
+    def report(self, request: UserRequest, action: PublicationAction, result: BulkResult, back: str) -> None:
         """Add messages: how many vacancies changed, with a button to undo it, and which did not and why."""
         if count := len(result.done):
             text = action.done % {"count": count}
@@ -164,7 +165,7 @@ class PublicationPages(AdminPages):
             self.admin.message_user(request, text, messages.SUCCESS)
         self.report_refused(request, result)
 
-    def report_refused(self, request: HttpRequest, result: BulkResult) -> None:
+    def report_refused(self, request: UserRequest, result: BulkResult) -> None:
         for vacancy, reasons in list(result.refused.items())[:REASONS_SHOWN]:
             text = _("“%(vacancy)s” was not changed. %(reason)s") % {
                 "vacancy": vacancy, "reason": " ".join(reasons.values()),

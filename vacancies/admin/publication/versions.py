@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern
@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.text.formats import format_datetime
+from jobsite.types import UserRequest
 from vacancies.access import readable_by
 from vacancies.admin.catalogue.form import forms_for
 from vacancies.admin.publication.approval import requests_about
@@ -55,7 +56,7 @@ class VersionPages(AdminPages):
             self.url("<path:object_id>/versions/<int:number>/", self.restore_view, "restore"),
         ]
 
-    def versions(self, request: HttpRequest, object_id: Any) -> QuerySet[Version]:
+    def versions(self, request: UserRequest, object_id: Any) -> QuerySet[Version]:
         """Return the versions of one vacancy that the user may read, oldest first.
 
         Raises Http404 if there are none, or if the vacancy belongs or belonged to another brand.
@@ -73,7 +74,7 @@ class VersionPages(AdminPages):
                 raise Http404
         return versions
 
-    def history_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def history_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         versions = list(self.versions(request, object_id).select_related("author"))
         vacancy = Vacancy.objects.filter(pk__in=[as_id(object_id)]).first()
         contents = list(accumulate((version.content for version in versions), lambda a, b: a | b))
@@ -92,13 +93,13 @@ class VersionPages(AdminPages):
         )
         return TemplateResponse(request, "admin/vacancies/vacancy/history.html", context)
 
-    def may_restore(self, request: HttpRequest, vacancy: Vacancy | None) -> bool:
+    def may_restore(self, request: UserRequest, vacancy: Vacancy | None) -> bool:
         """Restoring needs the change permission, and for a deleted vacancy the add permission."""
         if vacancy is None:
             return self.admin.has_add_permission(request)
         return self.admin.has_change_permission(request, vacancy)
 
-    def restore_view(self, request: HttpRequest, object_id: str, number: int) -> HttpResponse:
+    def restore_view(self, request: UserRequest, object_id: str, number: int) -> HttpResponse:
         """GET shows what restoring the version changes. POST restores it."""
         version = get_object_or_404(self.versions(request, object_id), pk=as_id(number))
         vacancy = Vacancy.objects.filter(pk=version.vacancy_id).first()
@@ -125,7 +126,7 @@ class VersionPages(AdminPages):
         )
         return TemplateResponse(request, "admin/vacancies/vacancy/restore.html", context)
 
-    def _restore(self, request: HttpRequest, version: Version) -> HttpResponse:
+    def _restore(self, request: UserRequest, version: Version) -> HttpResponse:
         forms = forms_for(request.user)  # its form may belong to another brand by now
         try:
             saved = restore(version, author=request.user, at=timezone.now(), forms=forms)
@@ -140,7 +141,7 @@ class VersionPages(AdminPages):
             self.admin.message_user(request, text, messages.WARNING)
         return redirect("admin:vacancies_vacancy_change", version.vacancy_id)
 
-    def deleted_view(self, request: HttpRequest) -> HttpResponse:
+    def deleted_view(self, request: UserRequest) -> HttpResponse:
         """List the deleted vacancies that can be restored, the latest first."""
         if not self.admin.has_view_permission(request):
             raise PermissionDenied
