@@ -13,6 +13,7 @@ from unfold.sites import UnfoldAdminSite
 
 from jobsite.accounts.lockout import limited
 from jobsite.accounts.pages import PasswordView
+from jobsite.types import Context
 
 SIGN_IN: list[Callable[..., Any]] = [limited]
 if "allauth" in settings.INSTALLED_APPS:  # the account pages ask for the second factor
@@ -31,11 +32,11 @@ class AutocompleteView(AutocompleteJsonView):
 
 class AdminSite(UnfoldAdminSite):
     @method_decorator(SIGN_IN)
-    def login(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+    def login(self, request: HttpRequest, extra_context: Context | None = None) -> HttpResponse:
         return super().login(request, extra_context)
 
     @method_decorator(limited)
-    def password_change(self, request: HttpRequest, extra_context: Any = None) -> HttpResponseBase:
+    def password_change(self, request: HttpRequest, extra_context: Context | None = None) -> HttpResponseBase:
         view = PasswordView.as_view(
             form_class=AdminOwnPasswordChangeForm,
             success_url=reverse_lazy("admin:password_change_done"),

@@ -13,8 +13,10 @@ from django.apps import apps
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Count, F, Func, Min, Prefetch, Q
 from django.db.models.functions import Coalesce
+from django.db.models.sql.compiler import SQLCompiler
 from django.utils import timezone
 
 from vacancies.choices import Keyword
@@ -67,7 +69,7 @@ class CodePointOrder(Func):
 
     template = "%(expressions)s"
 
-    def as_postgresql(self, compiler: Any, connection: Any) -> Any:
+    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> Any:
         return self.as_sql(compiler, connection, template='(%(expressions)s) COLLATE "C"')
 
 

@@ -29,7 +29,7 @@ from vacancies.validators import (
 )
 
 # Encoder settings: about the original size, within seconds for 25 megapixels.
-FORMATS: dict[str, tuple[str, dict[str, Any]]] = {
+FORMATS: dict[str, tuple[str, dict[str, object]]] = {
     "JPEG": (".jpg", {"quality": 90, "optimize": True}),
     "PNG": (".png", {"compress_level": 6}),
     "WEBP": (".webp", {"quality": 90, "method": 2}),

@@ -78,7 +78,7 @@ def queue_digest(user: User, *, at: datetime, base_url: str = "") -> Message | N
         )
 
 
-def _lines(counts: list[dict[str, Any]], since: datetime, base_url: str) -> list[str]:
+def _lines(counts: list[dict[str, object]], since: datetime, base_url: str) -> list[str]:
     address = absolute(reverse("admin:applications_application_changelist"), base_url)
     lines = [_("New applications since %(since)s:") % {"since": format_datetime(since)}]
     for row in counts[:LINES_MAX]:

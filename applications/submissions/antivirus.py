@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.core.files import File
 
 from applications.models import ScanState
 
@@ -57,7 +58,7 @@ def address() -> str | tuple[str, int]:
     raise ValueError("ANTIVIRUS must be clamd:/path/of/socket or clamd://host:port.")
 
 
-def _reply(file: Any) -> str:
+def _reply(file: File) -> str:
     with _connected() as clamd:
         clamd.sendall(b"zINSTREAM\0")
         while chunk := file.read(CHUNK):

@@ -93,7 +93,7 @@ class FormAdmin(BuilderAdmin, FormHistoryAdmin):
         return redirect(self.address("change", obj))
 
     def formfield_for_foreignkey(
-        self, db_field: ForeignKey, request: UserRequest, **kwargs: Any
+        self, db_field: ForeignKey, request: UserRequest, **kwargs: object
     ) -> ModelChoiceField | None:
         if db_field.name == "extends":
             kwargs["queryset"] = self.get_queryset(request).filter(extends=None)

@@ -165,7 +165,7 @@ def _names(naive: datetime) -> dict[str, str]:
 class ZonedDateTimesAdmin:
     """An admin page or inline that uses ZonedDateTimeField for every DateTimeField."""
 
-    def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: object) -> Any:
         if isinstance(db_field, models.DateTimeField):
             kwargs = {"form_class": ZonedDateTimeField, "widget": ZonedDateTimeWidget} | kwargs
         return super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]

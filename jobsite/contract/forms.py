@@ -14,12 +14,12 @@ LEVELS = ["0", "1", "2", "3", "4", "5"]
 WITH_OPTIONS = ("select", "range", "checkbox-group")
 
 
-def spread(ids: Collection[Any]) -> list[Any]:
+def spread(ids: Collection[Any]) -> list[object]:
     """Return at most FORMS_MAX of `ids`, evenly spread."""
     return list(ids)[:: -(-len(ids) // FORMS_MAX) or 1]
 
 
-def check(service: Service, ids: Iterable[Any]) -> bool:
+def check(service: Service, ids: Iterable[object]) -> bool:
     """Check the forms of the vacancies `ids`. Return whether the service has JSON Schemas."""
     has_schemas = False
     for id_ in ids:
@@ -41,11 +41,11 @@ def check(service: Service, ids: Iterable[Any]) -> bool:
     return has_schemas
 
 
-def _request(service: Service, id_: Any, suffix: str = "") -> Response:
+def _request(service: Service, id_: object, suffix: str = "") -> Response:
     return service.request(f"/v1/vacancies/{id_}/form{suffix}", with_token=True)
 
 
-def _check_apply(service: Service, id_: Any, form: Response) -> None:
+def _check_apply(service: Service, id_: object, form: Response) -> None:
     """Check the header Apply of `form`. It is absent if the vacancy does not accept applications here."""
     apply = form.headers.get("Apply")
     if apply is not None:
@@ -54,7 +54,7 @@ def _check_apply(service: Service, id_: Any, form: Response) -> None:
         service.report.expect(is_one, PATH, "Apply to be the absolute URL of its applications", apply)
 
 
-def _check_schema(service: Service, id_: Any, form: Response) -> bool:
+def _check_schema(service: Service, id_: object, form: Response) -> bool:
     """Check the JSON Schema of `form`. Return whether there is one."""
     report, path = service.report, f"{PATH}/schema"
     response = _request(service, id_, "/schema")
@@ -76,7 +76,7 @@ def _check_schema(service: Service, id_: Any, form: Response) -> bool:
     return True
 
 
-def edges(service: Service, id_: Any, unknown: Iterable[str]) -> None:
+def edges(service: Service, id_: object, unknown: Iterable[str]) -> None:
     """Check that parameters are 400, and unknown ids 404."""
     response = service.request(f"/v1/vacancies/{id_}/form", {SIZE: "1"}, with_token=True)
     expect_problem(service.report, PATH, response, 400, f"?{SIZE}=1", parameter=SIZE)

@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from jobsite.contract.document import ORDER, Finding, additional, findings, is_id, properties
 from jobsite.contract.service import Report, Response, Service, parse, query_string
+from jobsite.types import JsonObject
 
 SIZE, NUMBER = "page[size]", "page[number]"
 WALK_SIZE = 100  # page size to read a whole list
@@ -39,7 +40,7 @@ def expect_problem(
     )
 
 
-def vacancy_findings(name: str, item: Any) -> Iterator[Finding]:
+def vacancy_findings(name: str, item: object) -> Iterator[Finding]:
     """Yield the violations of a vacancy with the schema `name`, including its slug."""
     yield from findings(name, item, "item")
     if isinstance(item, dict) and is_id(item.get("id")) and isinstance(item.get("slug"), str):
@@ -48,7 +49,7 @@ def vacancy_findings(name: str, item: Any) -> Iterator[Finding]:
             yield Finding("slug to end with the id in round brackets", {"id": item["id"], "slug": slug})
 
 
-def _leads_to(link: Any, path: str, others: Mapping[str, Any], paging: str) -> bool:
+def _leads_to(link: object, path: str, others: Mapping[str, object], paging: str) -> bool:
     """Return whether `link` is the URL `path` with the parameters `others`, followed by `paging`."""
     if not isinstance(link, str) or not link.endswith(paging):
         return False
@@ -79,12 +80,12 @@ class PagedList:
         self.path, self.schema, self.max_pages = path, schema, max_pages
         self.is_hot, self.is_internal = is_hot, is_internal
         self.ids: list[Any] = []
-        self.items: dict[Any, dict[str, Any]] = {}
+        self.items: dict[Any, dict[str, object]] = {}
         self.titles: dict[Any, str] = {}
         self.is_whole = self.is_closed = False
         self.size_max = BEYOND  # maximum page size, measured by `walk`
 
-    def expect(self, holds: Any, expected: str, received: Any) -> bool:
+    def expect(self, holds: object, expected: str, received: object) -> bool:
         return self.report.expect(holds, self.path, expected, received)
 
     def request(self, query: Mapping[str, Any] | list[tuple[str, Any]] | str) -> Response:
@@ -102,12 +103,12 @@ class PagedList:
 
     def _page(
         self,
-        sent: Mapping[str, Any] | str,
-        others: Mapping[str, Any],
+        sent: Mapping[str, object] | str,
+        others: Mapping[str, object],
         size: int,
         number: int,
         is_clamped: bool,
-    ) -> dict[str, Any] | None:
+    ) -> JsonObject | None:
         response = self.request(sent)
         text = sent if isinstance(sent, str) else query_string(sent)
         if not self.expect(
@@ -139,7 +140,7 @@ class PagedList:
         )
 
     def _check_numbers(
-        self, body: dict[str, Any], others: Mapping[str, Any], size: int, number: int, is_clamped: bool
+        self, body: JsonObject, others: Mapping[str, object], size: int, number: int, is_clamped: bool
     ) -> None:
         meta, links, data = body["meta"], body["links"], body["data"]
         per_page, total = meta["per_page"], meta["total"]
@@ -201,7 +202,7 @@ class PagedList:
                     f"{links[name]} instead of ...{paging}",
                 )
 
-    def walk(self, query: Mapping[str, Any] | None = None, *, is_sparse: bool = False) -> None:
+    def walk(self, query: Mapping[str, object] | None = None, *, is_sparse: bool = False) -> None:
         """Read the list from its first to its last page by links.next."""
         query = query or {}
         if self.is_internal:
@@ -242,7 +243,7 @@ class PagedList:
                 f"{len(seen)} of {totals}",
             )
 
-    def _check_item(self, item: dict[str, Any], seen: set[Any], is_sparse: bool) -> None:
+    def _check_item(self, item: JsonObject, seen: set[Any], is_sparse: bool) -> None:
         id_ = item.get("id")
         if not self.expect(is_id(id_), "an id that is a whole number from 1", id_):
             return

@@ -72,7 +72,7 @@ def versions(service: Service, public: PagedList, old: PagedList) -> None:
                 )
 
 
-def _single(service: Service, id_: Any) -> dict[str, Any] | None:
+def _single(service: Service, id_: Any) -> dict[str, object] | None:
     """Return the vacancy `id_`; None, with a breach, if the response is not a vacancy."""
     path = "/v1/vacancies/{id}"
     response = service.request(f"/v1/vacancies/{id_}", with_token=True)

@@ -37,7 +37,7 @@ class ProseWidget(AdminProseEditorWidget):
         super().__init__(*args, **kwargs)
         self.attrs["data-table-note"] = TABLE_NOTE
 
-    def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
+    def value_from_datadict(self, data: object, files: object, name: str) -> Any:
         value = super().value_from_datadict(data, files, name)
         return value.replace("\r\n", "\n") if value else value
 
@@ -62,7 +62,7 @@ class ContentAdmin(JobsiteAdmin):
 
     formfield_overrides = {HtmlField: {"widget": ProseWidget, "strip": False}}
 
-    def formfield_for_dbfield(self, db_field: models.Field, request: UserRequest, **kwargs: Any) -> Any:
+    def formfield_for_dbfield(self, db_field: models.Field, request: UserRequest, **kwargs: object) -> Any:
         formfield = super().formfield_for_dbfield(db_field, request, **kwargs)
         if isinstance(formfield, forms.ImageField):
             formfield.help_text = f"{IMAGE_RULE} {formfield.help_text}".strip()
@@ -76,7 +76,7 @@ class ContentAdmin(JobsiteAdmin):
             self.message_user(request, TABLE_NOTE, messages.WARNING)
 
     @storage_errors_as_507
-    def changeform_view(self, request: UserRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def changeform_view(self, request: UserRequest, *args: object, **kwargs: object) -> HttpResponse:
         return super().changeform_view(request, *args, **kwargs)
 
 

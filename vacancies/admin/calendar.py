@@ -7,7 +7,6 @@ the number of days, not on the number of vacancies.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
 from urllib.parse import urlencode
 
 from django.core.exceptions import BadRequest
@@ -42,7 +41,7 @@ class Day:
     has_more: bool = False
 
 
-def calendar(request: UserRequest, own: VacancyQuerySet, *, at: datetime) -> dict[str, Any]:
+def calendar(request: UserRequest, own: VacancyQuerySet, *, at: datetime) -> dict[str, object]:
     """Return the context of the calendar of the vacancies `own`. Raises BadRequest."""
     today = at.astimezone(timezone.get_default_timezone()).date()
     view = request.GET.get("calendar", "month")

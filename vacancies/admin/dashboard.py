@@ -63,7 +63,7 @@ def format_count(count: int) -> str:
     return number_format(count, force_grouping=True) if count else ""
 
 
-def vacancy_trends(user: User) -> dict[Any, dict[str, Any]]:
+def vacancy_trends(user: User) -> dict[str, dict[str, object]]:
     """Return the trends of the last 90 recorded days; none before the first day is recorded."""
     last = last_recorded()
     if last is None:
@@ -78,7 +78,7 @@ def vacancy_trends(user: User) -> dict[Any, dict[str, Any]]:
     }
 
 
-def weekly(label: str, values: Sequence[int]) -> dict[str, Any]:
+def weekly(label: str, values: Sequence[int]) -> dict[str, object]:
     """Return the trend of sums by week: numbers of single days vary too much."""
     sums = in_parts(values, WEEK)
     return {"label": label, "count": format_count(sum(values)) or "0", "chart": sparkline(sums),
@@ -92,13 +92,13 @@ def in_words(values: Sequence[int]) -> str:
     }  # fmt: skip
 
 
-def latest(request: UserRequest) -> list[dict[str, Any]]:
+def latest(request: UserRequest) -> list[dict[str, object]]:
     """Return the last changes that users made to existing vacancies, one per vacancy."""
     versions = readable_by(request.user).exclude(author=None).select_related("author")
     rows = list(versions.defer("content").order_by("-pk")[: MAX_ROWS * 4])
     own = Vacancy.objects.editable_by(request.user)
     existing = own.only("title").in_bulk({row.vacancy_id for row in rows})
-    seen: dict[int, dict[str, Any]] = {}
+    seen: dict[int, dict[str, object]] = {}
     for row in rows:
         if vacancy := existing.get(row.vacancy_id):
             change = {"vacancy": vacancy, "version": row, "created_at": format_datetime(row.created_at)}

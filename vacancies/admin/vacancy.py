@@ -5,6 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import admin
+from django.db.models import ForeignKey
 from django.http import HttpResponse
 from django.urls import URLPattern
 from django.utils.html import format_html_join
@@ -12,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 
 from jobsite.admin.pages import AdminPages
-from jobsite.types import UserRequest
+from jobsite.types import Context, StrOrPromise, UserRequest
 from vacancies.access import brands_of, preselected_brand
 from vacancies.admin.base import ContentAdmin
 from vacancies.admin.catalogue.form import forms_for
@@ -43,7 +44,7 @@ from vacancies.models import State, Vacancy
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
 
 
-def tab(name: Any, *fields: str) -> tuple[Any, dict[str, Any]]:
+def tab(name: StrOrPromise, *fields: str) -> tuple[Any, dict[str, object]]:
     return name, {"fields": fields, "classes": ("tab",)}
 
 
@@ -93,7 +94,7 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
         pages.sort(key=lambda url: "<path:" in str(url.pattern))  # last: it matches everything
         return [*pages, *super().get_urls()]
 
-    def history_view(self, request: UserRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
+    def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
         return VersionPages(self).history_view(request, object_id)
 
     # --- form ---
@@ -130,7 +131,7 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
         is_fixed = obj and obj.brand_id and not request.user.has_perm(EVERY_BRAND)
         return (*super().get_readonly_fields(request, obj), *(["brand"] if is_fixed else []))
 
-    def formfield_for_foreignkey(self, db_field: Any, request: UserRequest, **kwargs: Any) -> Any:
+    def formfield_for_foreignkey(self, db_field: ForeignKey, request: UserRequest, **kwargs: object) -> Any:
         offered = {"brand": brands_of, "form": forms_for}
         if db_field.name in offered:
             kwargs["queryset"] = offered[db_field.name](request.user)
@@ -156,7 +157,7 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
         return vacancy
 
     def _changeform_view(
-        self, request: UserRequest, object_id: str | None, form_url: str, extra_context: Any
+        self, request: UserRequest, object_id: str | None, form_url: str, extra_context: Context | None
     ) -> HttpResponse:
         # Not `changeform_view`: this is inside its transaction, in which `get_object` locks the row.
         return EditPage(self, request, object_id, form_url, extra_context).response()

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.http import HttpResponse
 from rest_framework.request import Request
+from rest_framework.serializers import BaseSerializer
 
 from jobsite.api.absolute_urls import absolute
 from jobsite.api.permissions import is_protected
@@ -56,7 +57,7 @@ def json_response(body: bytes) -> HttpResponse:
 
 
 def read_items(
-    serializer_class: Any, rows: Rows, state: RevisionState | None
+    serializer_class: type[BaseSerializer], rows: Rows, state: RevisionState | None
 ) -> tuple[list[bytes], Rendered] | None:
     """Return the items of `rows` (see ROW), and those of them that had to be rendered.
 

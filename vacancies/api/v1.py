@@ -27,6 +27,7 @@ from jobsite.api.serializers import AddressField, ItemSerializer
 from jobsite.api.viewsets import ReadOnlyViewSet
 from jobsite.serving.rendered_items import UnknownPlaceholderError, dumps, strip_markers
 from jobsite.serving.revision import RevisionState, fetch, snapshot
+from jobsite.types import JsonObject
 from vacancies.api import process_cache, schema
 from vacancies.api.lists import ROW, ListViewSet, Rendered, fill, has_read_model, json_response, read_items
 from vacancies.api.rendered_items import store, stored_version
@@ -221,7 +222,7 @@ class Item(NamedTuple):
 
 class ServedForm(NamedTuple):
     form: Form | None
-    sections: list[dict[str, Any]]
+    sections: list[JsonObject]
     version: str
     language: str
 
@@ -339,7 +340,7 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
         self.revision = state.number if state else None
         return vacancy
 
-    def get_serializer_context(self) -> dict[str, Any]:
+    def get_serializer_context(self) -> JsonObject:
         return {**super().get_serializer_context(), "preview": self.query.get("preview")}
 
     def cached_form(self, pk: str) -> ServedForm:
@@ -377,7 +378,9 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
     def is_private(self) -> bool:
         return "preview" in self.query or (is_protected() and self.audience == Audience.INTERNAL)
 
-    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+    def finalize_response(
+        self, request: Request, response: object, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
         response = super().finalize_response(request, response, *args, **kwargs)
         if "preview" in request.query_params:
             response["X-Robots-Tag"] = "noindex"

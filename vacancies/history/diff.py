@@ -34,7 +34,7 @@ class Difference:
 
 
 def differences(
-    before: Mapping[str, Any], after: Mapping[str, Any], labels: Mapping[str, str] | None = None
+    before: Mapping[str, object], after: Mapping[str, object], labels: Mapping[str, str] | None = None
 ) -> list[Difference]:
     """Return the fields of `after` that differ from `before`, in the order of the page. Two empty values are
     equal. Pass `field_labels()` as `labels` to save a query per call."""
@@ -57,7 +57,7 @@ def differences(
     return found
 
 
-def field_values(values: Mapping[str, Any]) -> list[Difference]:
+def field_values(values: Mapping[str, object]) -> list[Difference]:
     """Return the fields of `values` that are not empty, without marks."""
     labels = field_labels()
     texts = ((name, lines(name, values[name])) for name in labels if name in values)

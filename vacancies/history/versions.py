@@ -76,13 +76,13 @@ def as_json(values: Content) -> Content:
     return {name: _as_json(value) for name, value in values.items()}
 
 
-def _as_json(value: Any) -> Any:
+def _as_json(value: object) -> Any:
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
     return value.isoformat() if isinstance(value, date) else value
 
 
-def without_names(value: Any) -> Any:
+def without_names(value: object) -> Any:
     """Return a value of a content with ids only, without the names of related rows."""
     if isinstance(value, list) and value and not isinstance(value[0], dict):
         return [without_names(each) for each in value] if isinstance(value[0], list) else value[0]

@@ -5,7 +5,6 @@ Every function locks the vacancy first, so that a vacancy has one waiting reques
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -32,7 +31,7 @@ def waiting_request(vacancy: Vacancy) -> Approval | None:
 
 
 def request_approval(
-    vacancy: Vacancy, changes: Mapping[str, Any], *, note: str = "", at: datetime, author: User | None
+    vacancy: Vacancy, changes: Mapping[str, object], *, note: str = "", at: datetime, author: User | None
 ) -> Approval:
     """Store a request for `changes` of `vacancy`, in the format of Version.content. An earlier request that
     waits is replaced, and its changes become part of the new one."""

@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from jobsite.text.html import sanitise
+from jobsite.types import JsonObject
 from vacancies.choices import Keyword
 from vacancies.fields import html_fields
 from vacancies.history.versions import (
@@ -135,9 +136,9 @@ def plan_save(
 
 def save_content(
     vacancy: Vacancy,
-    wanted: Mapping[str, Any],
+    wanted: Mapping[str, object],
     *,
-    base: Mapping[str, Any] | None = None,
+    base: Mapping[str, object] | None = None,
     author: User | None,
     at: datetime,
     change: Change | None = None,
@@ -175,7 +176,7 @@ def save_content(
     return saved
 
 
-def merged(base: Mapping[str, Any], wanted: Content, stored: Content) -> Content:
+def merged(base: Mapping[str, object], wanted: Content, stored: Content) -> Content:
     """Return what of `wanted` differs from `base`. Raises ConflictError for what differs in `stored`, too."""
     mine = changed_content(dict(base), wanted)
     theirs = changed_content(dict(base), {name: stored.get(name) for name in mine if name in base})
@@ -260,7 +261,7 @@ def _save_recruiters(vacancy: Vacancy, pks: list[int]) -> None:
     )
 
 
-def _save_attachments(vacancy: Vacancy, wanted: list[dict[str, Any]]) -> None:
+def _save_attachments(vacancy: Vacancy, wanted: list[JsonObject]) -> None:
     """Write the attachments. A row with the same file or URL is kept: open forms name rows by their id."""
     there = {(row.file.name, row.url): row for row in vacancy.attachments.all()}
     for place, each in enumerate(wanted):
@@ -280,7 +281,7 @@ def save_values(
     and record the versions. The vacancies are locked, and the caller has checked approval and blockers. The
     number of queries does not depend on the number of vacancies."""
     # One query per combination of values: `bulk_update` needs ten times as much CPU for 10,000 rows.
-    groups: dict[tuple[tuple[str, Any], ...], list[int]] = {}
+    groups: dict[tuple[tuple[str, object], ...], list[int]] = {}
     for vacancy, was in zip(vacancies, before, strict=True):
         now = values_of(vacancy, was)
         changed = tuple((name, getattr(vacancy, name)) for name in was if was[name] != now[name])

@@ -2,7 +2,6 @@
 
 from copy import copy
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -10,6 +9,7 @@ from django.db import models, transaction
 from django.db.models import Max, QuerySet
 from django.utils.translation import gettext as _
 
+from jobsite.types import JsonObject
 from vacancies.history.versions import record_deletion, values_of
 from vacancies.models import Change, Vacancy, Version, needs_approval
 from vacancies.operations.approval_requests import approved_unchanged, needed_reason
@@ -88,7 +88,7 @@ def undo_versions(
         of_vacancies = Version.objects.filter(vacancy__in=pks).order_by()
         latest = dict(of_vacancies.values_list("vacancy").annotate(Max("pk")))
         changed: list[Vacancy] = []
-        before: list[dict[str, Any]] = []
+        before: list[JsonObject] = []
         unapproved = _unapproved(recorded, there, at=at)
         for version in recorded:
             pk = version.vacancy_id
@@ -133,7 +133,9 @@ def _unapproved(recorded: list[Version], there: dict[int, Vacancy], *, at: datet
     return found - approved_unchanged(found) if found else found
 
 
-def _restore(version: Version, result: BulkResult, *, author: User | None, at: datetime, forms: Any) -> None:
+def _restore(
+    version: Version, result: BulkResult, *, author: User | None, at: datetime, forms: QuerySet | None
+) -> None:
     try:
         with transaction.atomic():
             saved = restore(version, author=author, at=at, forms=forms, is_undo=True)

@@ -3,6 +3,8 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import ForeignKey, ManyToManyField
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.html import format_html
@@ -45,20 +47,22 @@ class BrandAdmin(ContentAdmin):
         count = counted(Vacancy.objects.all(), "brand")
         return super().get_queryset(request).filter(pk__in=own).annotate(vacancy_count=count)
 
-    def formfield_for_foreignkey(self, db_field: Any, request: UserRequest, **kwargs: Any) -> Any:
+    def formfield_for_foreignkey(self, db_field: ForeignKey, request: UserRequest, **kwargs: object) -> Any:
         if db_field.name == "form":
             kwargs["queryset"] = forms_for(request.user)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
-    def formfield_for_manytomany(self, db_field: Any, request: UserRequest, **kwargs: Any) -> Any:
+    def formfield_for_manytomany(
+        self, db_field: ManyToManyField, request: UserRequest, **kwargs: object
+    ) -> Any:
         if db_field.name == "members":  # accounts that the user may not see are not revealed
             kwargs["queryset"] = colleagues_of(request.user).filter(is_staff=True)
         return super().formfield_for_manytomany(db_field, request, **kwargs)
 
-    def history_view(self, request: UserRequest, object_id: str, extra_context: Any = None) -> Any:
+    def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
         """Check access: Django's view does not use `get_queryset`."""
         get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
-        return super().history_view(request, object_id, extra_context)
+        return super().history_view(request, object_id, **kwargs)
 
     @display(description=_("Current small icon"))
     def small_icon(self, brand: Brand) -> str:

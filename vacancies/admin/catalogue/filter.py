@@ -7,6 +7,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
 from django.db import transaction
+from django.forms import BaseModelForm
 from django.http import Http404, HttpResponse, JsonResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import translation
@@ -187,14 +188,14 @@ class FilterOptionAdmin(JobsiteAdmin):
     def get_readonly_fields(self, request: UserRequest, obj: FilterOption | None = None) -> Any:
         return ("filter", "used") if obj else ("used",)
 
-    def save_model(self, request: UserRequest, obj: FilterOption, form: Any, change: bool) -> None:
+    def save_model(self, request: UserRequest, obj: FilterOption, form: BaseModelForm, change: bool) -> None:
         """Put a new option without a position last."""
         if not change and "position" not in form.changed_data:
             obj.position = obj.filter.next_position()
         super().save_model(request, obj, form, change)
 
     @display(description=gettext_lazy("Vacancies"), ordering="use_count")
-    def used(self, option: Any) -> int:
+    def used(self, option: object) -> int:
         return getattr(option, "use_count", 0)
 
     def get_deleted_objects(self, objs: Any, request: UserRequest) -> Any:

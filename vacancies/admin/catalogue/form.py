@@ -63,7 +63,7 @@ class FormAdmin(BaseFormAdmin):
     def brand_count(self, form: Any) -> int:
         return form.brand_count
 
-    def use(self, request: UserRequest, form: Form) -> dict[str, Any]:
+    def use(self, request: UserRequest, form: Form) -> dict[str, object]:
         """Count published vacancies of all brands, and other vacancies of the user's brands."""
         vacancies = served_by(form)
         may_see = request.user.has_perm("vacancies.view_vacancy")
@@ -84,7 +84,7 @@ class FormAdmin(BaseFormAdmin):
         vacancy = Vacancy.objects.editable_by(request.user).filter(pk__in=[pk]).first()
         return {"id": vacancy.pk, "label": vacancy.title, "url": address(vacancy)} if vacancy else None
 
-    def give(self, request: UserRequest, form: Form, key: Any) -> None:
+    def give(self, request: UserRequest, form: Form, key: str) -> None:
         if not request.user.has_perm("vacancies.change_vacancy"):
             raise PermissionDenied
         Vacancy.objects.filter(pk=key).update(form=form, updated_at=timezone.now())

@@ -4,9 +4,11 @@ form open. The browser's part is vacancies/static/vacancies/autosave.js."""
 import json
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.admin import ModelAdmin
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse, JsonResponse
@@ -37,7 +39,7 @@ NEW = 0  # in URLs, for a vacancy that does not exist yet
 _KEY = re.compile(r"[a-z0-9]{1,32}")
 
 
-def time_of(at: Any, *, now: Any) -> str:
+def time_of(at: datetime, *, now: datetime) -> str:
     """Return the time of day of `at`, with the date if it is not today."""
     local, today = (timezone.localtime(each, timezone.get_default_timezone()) for each in (at, now))
     return date_format(local, "H:i") if local.date() == today.date() else format_datetime(at)
@@ -104,7 +106,7 @@ class AutosavePages(AdminPages):
         Presence.objects.report(user=request.user, vacancy=vacancy.pk, window=window, at=now)
         return JsonResponse({"notices": self._notices(request, vacancy, window, now)})
 
-    def _notices(self, request: UserRequest, vacancy: Vacancy, window: str, now: Any) -> list[str]:
+    def _notices(self, request: UserRequest, vacancy: Vacancy, window: str, now: datetime) -> list[str]:
         others: dict[Any, Any] = {}
         for row in Presence.objects.others(user=request.user, vacancy=vacancy.pk, window=window, at=now):
             others.setdefault(row.user_id, row)
@@ -155,12 +157,12 @@ class Unsaved:
 
     data: Input | None = None
     notes: tuple[str, ...] = ()
-    saved_at: Any = None
+    saved_at: datetime | None = None
     saved_page: str = ""
 
 
 def find_unsaved(
-    admin: Any, request: UserRequest, vacancy: Vacancy | None, *, is_wanted: bool
+    admin: ModelAdmin, request: UserRequest, vacancy: Vacancy | None, *, is_wanted: bool
 ) -> Unsaved | HttpResponse:
     """Return the unsaved input of the user, merged with what somebody else saved meanwhile. Return the page
     that compares the two, if both changed the same field. Only whether it was saved, unless `is_wanted`."""

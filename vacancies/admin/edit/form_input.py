@@ -6,9 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
+from django.core.files.uploadedfile import UploadedFile
 from django.http import QueryDict
+from django.utils.datastructures import MultiValueDict
 
 Input = dict[str, list[str]]
+Files = MultiValueDict[str, UploadedFile]
 
 FILES = "_files"  # in stored input: the names of chosen files, as "input=name"
 ROWS_MAX = 1000  # as in formsets
@@ -27,9 +30,9 @@ def post_data(data: QueryDict) -> Input:
     }
 
 
-def chosen_files(files: Any) -> dict[str, str]:
+def chosen_files(files: Files) -> dict[str, str]:
     """Return the names of the uploaded `files`, by input."""
-    return {name: file.name or "" for name, file in files.items()}
+    return {name: sent[-1].name or "" for name, sent in files.lists()}
 
 
 def to_querydict(data: Mapping[str, Iterable[str]]) -> QueryDict:

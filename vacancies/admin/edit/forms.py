@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.contrib.admin import ModelAdmin
 from django.contrib.admin.utils import flatten_fieldsets
 from django.forms import all_valid
 from django.forms.utils import ErrorDict
 
 from jobsite.text.html import sanitise
 from jobsite.types import UserRequest
-from vacancies.admin.edit.form_input import Input, initial_post_data, to_querydict
+from vacancies.admin.edit.form_input import Files, Input, initial_post_data, to_querydict
 from vacancies.choices import Keyword
 from vacancies.fields import html_fields
 from vacancies.history.versions import Content, columns_of, file_of
@@ -59,8 +60,8 @@ class EditForms:
 
 
 def make_forms(
-    admin: Any, request: UserRequest, vacancy: Vacancy | None, *, start: Start | None = None,
-    data: Mapping[str, Any] | None = None, files: Mapping[str, Any] | None = None,
+    admin: ModelAdmin, request: UserRequest, vacancy: Vacancy | None, *, start: Start | None = None,
+    data: Mapping[str, Any] | None = None, files: Files | None = None,
 ) -> EditForms:  # fmt: skip
     """Return the forms of `vacancy`, None for a new one, bound to `data` if that is given."""
     start = start or Start()

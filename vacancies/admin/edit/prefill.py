@@ -16,7 +16,7 @@ from vacancies.models import Approval, FilterOption, Recruiter, Vacancy
 from vacancies.querysets import own_brand
 
 
-def initial_values(content: Content, user: User) -> tuple[dict[str, Any], list[str]]:
+def initial_values(content: Content, user: User) -> tuple[dict[str, object], list[str]]:
     """Return the initial values of the form for `content`, without the publication, and the names of related
     rows that no longer exist or that `user` cannot choose."""
     rows: dict[str, Any] = {
@@ -45,14 +45,14 @@ def initial_values(content: Content, user: User) -> tuple[dict[str, Any], list[s
     return initial, missing
 
 
-def recruiter_rows(content: Content) -> tuple[list[dict[str, Any]], list[str]]:
+def recruiter_rows(content: Content) -> tuple[list[dict[str, object]], list[str]]:
     """Return the initial rows of the other recruiters, and the names of those who no longer exist."""
     missing: list[str] = []
     pks = _existing(Recruiter.objects.all(), content.get("recruiters") or [], missing)
     return [{"recruiter": pk} for pk in pks], missing
 
 
-def link_rows(content: Content) -> list[dict[str, Any]]:
+def link_rows(content: Content) -> list[dict[str, object]]:
     """Return the initial rows of the attachments that are links."""
     return [
         {"name": each["name"], "url": each["url"]} for each in content.get("attachments") or [] if each["url"]

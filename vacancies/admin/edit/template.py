@@ -7,6 +7,7 @@ from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
+from django.db.models import ForeignKey
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -84,20 +85,20 @@ class VacancyTemplateAdmin(JobsiteAdmin):
     def has_delete_permission(self, request: UserRequest, obj: Any = None) -> bool:
         return super().has_delete_permission(request, obj) and (obj is None or is_own(request.user, obj))
 
-    def formfield_for_foreignkey(self, db_field: Any, request: UserRequest, **kwargs: Any) -> Any:
+    def formfield_for_foreignkey(self, db_field: ForeignKey, request: UserRequest, **kwargs: object) -> Any:
         field: Any = super().formfield_for_foreignkey(db_field, request, **kwargs)
         if db_field.name == "brand":
             brand_choices(field, request.user)
         return field
 
-    def save_model(self, request: UserRequest, obj: Any, form: Any, change: bool) -> None:
+    def save_model(self, request: UserRequest, obj: Any, form: object, change: bool) -> None:
         obj.updated_by, obj.updated_at = request.user, timezone.now()
         super().save_model(request, obj, form, change)
 
-    def history_view(self, request: UserRequest, object_id: str, extra_context: Any = None) -> Any:
+    def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
         """Check access: Django's view does not use `get_queryset`."""
         get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
-        return super().history_view(request, object_id, extra_context)
+        return super().history_view(request, object_id, **kwargs)
 
     @display(description=gettext_lazy("Brand"))
     def of_brand(self, template: VacancyTemplate) -> str:
@@ -211,7 +212,7 @@ def save_template(template: VacancyTemplate, values: Content, user: User) -> Non
     template.save()
 
 
-def template_context(request: UserRequest, template: VacancyTemplate | None) -> dict[str, Any]:
+def template_context(request: UserRequest, template: VacancyTemplate | None) -> dict[str, object]:
     """Return what the page of a new vacancy shows about templates."""
     ticked = request.POST.getlist("template_files")
     context: dict[str, Any] = {

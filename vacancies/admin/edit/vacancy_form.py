@@ -109,7 +109,7 @@ class VacancyForm(forms.ModelForm):
                 if not options:
                     field.help_text = _("No options yet.")
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         super().clean()
         data = self.cleaned_data
         now = timezone.now().replace(microsecond=0)

@@ -10,7 +10,7 @@ from django.contrib import messages
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ORDER_VAR
 from django.core.paginator import InvalidPage, Page, Paginator
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
@@ -83,7 +83,7 @@ class VacancyChangeList(ChangeList):
     """Finds the ids of the page first, then reads what the columns of these rows show."""
 
     result_list: Any
-    queryset: Any
+    queryset: QuerySet
     params: dict[str, Any]
     row_forms: Mapping[int, Any] = MappingProxyType({})  # by id, while rows are edited
 
@@ -100,7 +100,7 @@ class VacancyChangeList(ChangeList):
         self.clear_all_filters_qs = f"?{VIEW_VAR}=all"  # with a saved view alone, its filters would come back
         return rows
 
-    def get_ordering_field(self, field_name: Any) -> Any:
+    def get_ordering_field(self, field_name: object) -> Any:
         """Order titles without regard to case and accents, in the order of the index."""
         return (
             CodePointOrder(F("title_folded"))
@@ -167,7 +167,7 @@ class VacancyChangeList(ChangeList):
         self.result_list = [found[pk] for pk in pks if pk in found]
 
     @cached_property
-    def headers(self) -> list[dict[str, Any]]:
+    def headers(self) -> list[dict[str, object]]:
         """The headings of unfold, whose links have the names of columns."""
         headers = list(unfold_list.result_headers(self))
         for header in headers:

@@ -73,7 +73,7 @@ class RowForm(VacancyForm):
     def _fill_options(self) -> None:
         """The row has no options."""
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         if "is_hot" not in self.changed_data:
             self.cleaned_data["is_hot"] = self.instance.is_hot
         return super().clean()
@@ -94,7 +94,7 @@ class RowForm(VacancyForm):
         return as_json(wanted), as_json(base)
 
 
-def row_form(vacancy: Vacancy, data: Any = None, conflicts: Iterable[str] = ()) -> RowForm:
+def row_form(vacancy: Vacancy, data: object = None, conflicts: Iterable[str] = ()) -> RowForm:
     return RowForm(data, instance=vacancy, prefix=f"row{vacancy.pk}", auto_id="id_%s", conflicts=conflicts)
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.contrib.admin import ModelAdmin
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter
@@ -22,7 +23,7 @@ class StateFilter(DropdownFilter):
     all_option: Any = ["", _("All except archived")]
     ALL = "all"
 
-    def lookups(self, request: UserRequest, model_admin: Any) -> Any:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> Any:
         return [*State.choices, (self.ALL, _("All, including archived"))]
 
     def queryset(self, request: UserRequest, queryset: Any) -> VacancyQuerySet:
@@ -46,7 +47,7 @@ class AttentionFilter(DropdownFilter):
     title = _("needs attention")
     parameter_name = "attention"
 
-    def lookups(self, request: UserRequest, model_admin: Any) -> Any:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> Any:
         return REASONS
 
     def queryset(self, request: UserRequest, queryset: Any) -> VacancyQuerySet:
@@ -70,7 +71,7 @@ class BrandFilter(DropdownFilter):
     title = _("brand")
     parameter_name = "brand__id__exact"
 
-    def lookups(self, request: UserRequest, model_admin: Any) -> Any:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> Any:
         return [(str(brand.pk), brand.name) for brand in brands_of(request.user)]
 
     def queryset(self, request: UserRequest, queryset: Any) -> VacancyQuerySet:
@@ -84,7 +85,7 @@ class MineFilter(DropdownFilter):
     title = _("my vacancies")
     parameter_name = "mine"
 
-    def lookups(self, request: UserRequest, model_admin: Any) -> Any:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> Any:
         return [("1", _("Only mine"))]
 
     def queryset(self, request: UserRequest, queryset: Any) -> VacancyQuerySet:
@@ -95,7 +96,7 @@ class AudienceFilter(DropdownFilter):
     title = _("audience")
     parameter_name = "audience__exact"
 
-    def lookups(self, request: UserRequest, model_admin: Any) -> Any:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> Any:
         return Audience.choices
 
     def queryset(self, request: UserRequest, queryset: Any) -> VacancyQuerySet:
@@ -106,7 +107,7 @@ class FeaturedFilter(DropdownFilter):
     title = _("featured")
     parameter_name = "is_hot__exact"
 
-    def lookups(self, request: UserRequest, model_admin: Any) -> Any:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> Any:
         return [("1", _("Yes")), ("0", _("No"))]
 
     def queryset(self, request: UserRequest, queryset: Any) -> VacancyQuerySet:

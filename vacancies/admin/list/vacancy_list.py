@@ -16,7 +16,7 @@ from unfold.views import ChangeList
 
 from jobsite.admin.base import JobsiteAdmin, as_id
 from jobsite.text.formats import format_datetime, zoned
-from jobsite.types import UserRequest
+from jobsite.types import Context, UserRequest
 from vacancies.admin.list.change_list import LIST_FIELDS, VIEW_VAR, VacancyChangeList
 from vacancies.admin.list.editing import ListEditing
 from vacancies.admin.list.saved_view_pages import ALL
@@ -40,7 +40,7 @@ class VacancyListAdmin(JobsiteAdmin):
     list_before_template = "admin/vacancies/vacancy/list_before.html"
     list_after_template = "admin/vacancies/vacancy/list_after.html"
 
-    def changelist_view(self, request: UserRequest, extra_context: dict[str, Any] | None = None) -> Any:
+    def changelist_view(self, request: UserRequest, extra_context: Context | None = None) -> Any:
         """Filters of a saved view that are no longer valid give a message."""
         views, editing = SavedViews(self, request), ListEditing(self, request)
         if response := editing.save() or views.redirect():
@@ -66,7 +66,7 @@ class VacancyListAdmin(JobsiteAdmin):
             changelist.row_forms = editing.forms(changelist.result_list)
         return response
 
-    def get_changelist(self, request: UserRequest, **kwargs: Any) -> type[ChangeList]:
+    def get_changelist(self, request: UserRequest, **kwargs: object) -> type[ChangeList]:
         return VacancyChangeList
 
     def get_list_display(self, request: UserRequest) -> Any:
@@ -75,7 +75,7 @@ class VacancyListAdmin(JobsiteAdmin):
     def get_sortable_by(self, request: UserRequest) -> Any:
         return (TITLE, *self.list_columns)
 
-    def lookup_allowed(self, lookup: str, value: Any, request: UserRequest) -> bool:
+    def lookup_allowed(self, lookup: str, value: object, request: UserRequest) -> bool:
         """Allow the links from the changelists of forms and brands, beside the filters of the page."""
         own = {"form__id__exact", *(each.parameter_name for each in self.list_filter)}
         return lookup in own or super().lookup_allowed(lookup, value, request)

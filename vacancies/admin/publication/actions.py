@@ -49,7 +49,7 @@ class SubmitForm(ScheduleForm):
 
 
 def duplicate(
-    *, vacancies: VacancyQuerySet, at: Any, author: User | None, is_preview: bool = False
+    *, vacancies: VacancyQuerySet, at: datetime, author: User | None, is_preview: bool = False
 ) -> BulkResult:
     """Duplicate at most `COPIES` vacancies."""
     rows = list(vacancies.without_texts().order_by("pk"))
@@ -90,7 +90,7 @@ class PublicationAction:
     is_button: bool = True  # on the page of a vacancy
     is_danger: bool = False
     overwritten: Callable[[Vacancy], list[str]] = overwrite_notes.no_notes
-    preview_values: Callable[[datetime], dict[str, Any]] = lambda at: {}
+    preview_values: Callable[[datetime], dict[str, object]] = lambda at: {}
     undone_by: str = "change"
 
     @property

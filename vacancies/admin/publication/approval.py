@@ -46,7 +46,7 @@ class DecisionForm(forms.Form):
     )
 
 
-def request_texts(approval: Approval) -> dict[str, Any]:
+def request_texts(approval: Approval) -> dict[str, object]:
     """Return a request as texts for a page."""
     return {
         "approval": approval,
@@ -58,7 +58,7 @@ def request_texts(approval: Approval) -> dict[str, Any]:
     }
 
 
-def requests_about(user: User, object_id: Any) -> list[dict[str, Any]]:
+def requests_about(user: User, object_id: str) -> list[dict[str, object]]:
     """Return the requests about a vacancy that `user` may see, with their differences, for its history."""
     rows = Approval.objects.filter(own_brand(user), vacancy__in=[as_id(object_id)])
     found = list(rows.select_related("submitted_by", "decided_by"))
@@ -69,7 +69,7 @@ def requests_about(user: User, object_id: Any) -> list[dict[str, Any]]:
     ]
 
 
-def last_request(user: User, vacancy: Vacancy) -> dict[str, Any]:
+def last_request(user: User, vacancy: Vacancy) -> dict[str, object]:
     """Return the last request about `vacancy` as context of its form; nothing without one."""
     rows = Approval.objects.filter(own_brand(user), vacancy=vacancy.pk)
     approval = rows.select_related("submitted_by", "decided_by").first()
@@ -118,7 +118,7 @@ class ApprovalPages(AdminPages):
         }
         return TemplateResponse(request, "admin/vacancies/vacancy/approval.html", context)
 
-    def _shown(self, vacancy: Vacancy, approval: Approval, user: User) -> dict[str, Any]:
+    def _shown(self, vacancy: Vacancy, approval: Approval, user: User) -> dict[str, object]:
         """Return what becomes public: the changes of a public vacancy, or the whole of another one."""
         now = read_content(vacancy)
         requested: list[Difference] = differences(now, now | approval.changes)

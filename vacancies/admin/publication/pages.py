@@ -45,7 +45,7 @@ class PublicationPages(AdminPages):
             return self.admin.has_add_permission(request)
         return getattr(self.admin, f"has_{verb}_permission")(request, vacancy)
 
-    def buttons(self, request: UserRequest, vacancy: Vacancy) -> list[dict[str, Any]]:
+    def buttons(self, request: UserRequest, vacancy: Vacancy) -> list[dict[str, object]]:
         """Return the buttons of the actions that apply to `vacancy`. What waits is not submitted again."""
         found = [
             {
@@ -127,7 +127,7 @@ class PublicationPages(AdminPages):
     # --- shared with the actions of the list ---
 
     def page_context(
-        self, request: UserRequest, action: PublicationAction, form: forms.Form, title: Any
+        self, request: UserRequest, action: PublicationAction, form: forms.Form, title: object
     ) -> dict[str, Any]:
         media = self.admin.media + form.media
         return self.context(request, title, media=media, action=action, form=form, date_rules=date_rules())

@@ -12,7 +12,7 @@ from vacancies.history.versions import PUBLICATION, read_content, replay
 from vacancies.models import Change, Status, Vacancy, Version
 
 
-def public_changes(vacancy: Vacancy, user: User) -> dict[str, Any]:
+def public_changes(vacancy: Vacancy, user: User) -> dict[str, object]:
     """Return the difference between `vacancy` and its last public version, or its whole content without one.
 
     A version from when the vacancy belonged to another brand is not shown to `user`.

@@ -56,7 +56,7 @@ class VersionPages(AdminPages):
             self.url("<path:object_id>/versions/<int:number>/", self.restore_view, "restore"),
         ]
 
-    def versions(self, request: UserRequest, object_id: Any) -> QuerySet[Version]:
+    def versions(self, request: UserRequest, object_id: object) -> QuerySet[Version]:
         """Return the versions of one vacancy that the user may read, oldest first.
 
         Raises Http404 if there are none, or if the vacancy belongs or belonged to another brand.

@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from jobsite.spreadsheets import CELL_MAX
 from jobsite.spreadsheets.reading import Row, SpreadsheetError, normalised
 from jobsite.spreadsheets.writing import Cell, as_text, local
+from jobsite.types import JsonObject
 from vacancies.choices import Keyword
 from vacancies.dates import last_day
 from vacancies.exchange.columns import COLUMNS as SHARED_COLUMNS
@@ -51,7 +52,7 @@ def headings() -> dict[str, str]:
     return {name: label if times[label] == 1 else f"{label} ({name})" for name, label in found.items()}
 
 
-def by_spelling(labels: Mapping[Any, Any]) -> dict[str, Any]:
+def by_spelling(labels: Mapping[Any, Any]) -> JsonObject:
     """Return the keys of `labels` by every accepted spelling: the key, and its label in each language, in
     lower case. Colleagues use the admin in different languages."""
     found: dict[str, Any] = {}

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from jobsite.spreadsheets.reading import Formula
 from jobsite.text.html_conversion import convert, is_escaped
+from jobsite.types import JsonObject
 from vacancies.admin.spreadsheets.columns import (
     by_spelling,
     recruiter_text,
@@ -122,7 +123,7 @@ class Values:
         return str(html)
 
 
-def _choice(text: str, labels: dict[Any, Any], more: dict[str, Any] | None = None) -> Any:
+def _choice(text: str, labels: dict[Any, Any], more: JsonObject | None = None) -> Any:
     found = by_spelling(labels) | (more or {})
     if text and text.casefold() not in found:
         raise _not_allowed(map(str, labels.values()))
