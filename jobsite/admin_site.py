@@ -5,6 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.admin.views.autocomplete import AutocompleteJsonView
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import URLPattern, URLResolver, path, reverse_lazy
 from django.utils.decorators import method_decorator
@@ -15,7 +16,7 @@ from jobsite.accounts.lockout import limited
 from jobsite.accounts.pages import PasswordView
 from jobsite.types import Context
 
-SIGN_IN: list[Callable[..., Any]] = [limited]
+SIGN_IN: list[Callable] = [limited]
 if "allauth" in settings.INSTALLED_APPS:  # the account pages ask for the second factor
     from allauth.account.decorators import secure_admin_login
 
@@ -25,7 +26,7 @@ if "allauth" in settings.INSTALLED_APPS:  # the account pages ask for the second
 
 
 class AutocompleteView(AutocompleteJsonView):
-    def serialize_result(self, obj: Any, to_field_name: str) -> dict[str, str]:
+    def serialize_result(self, obj: Model, to_field_name: str) -> dict[str, str]:
         page: Any = self.model_admin
         return super().serialize_result(obj, to_field_name) | {"text": page.choice_label(obj)}
 

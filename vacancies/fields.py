@@ -88,7 +88,7 @@ class FoldedField(models.TextField):
         kwargs |= {"editable": False, "default": ""}
         super().__init__(*args, **kwargs)
 
-    def deconstruct(self) -> Any:
+    def deconstruct(self) -> tuple:
         name, _, args, kwargs = super().deconstruct()
         return name, "django.db.models.TextField", args, kwargs
 

@@ -148,7 +148,7 @@ def media(request: HttpRequest, name: str) -> HttpResponseBase:
     request.META.pop("HTTP_ACCEPT_ENCODING", None)
     headers = _headers(name, shown.title)
     file = StaticFile(default_storage.path(name), list(headers.items()))
-    response: Any
+    response: HttpResponse
     if settings.X_ACCEL_PREFIX:
         response = HttpResponse(headers=headers)
         response["ETag"] = file.etag  # in nginx's format

@@ -69,7 +69,7 @@ class CodePointOrder(Func):
 
     template = "%(expressions)s"
 
-    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> Any:
+    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> object:
         return self.as_sql(compiler, connection, template='(%(expressions)s) COLLATE "C"')
 
 

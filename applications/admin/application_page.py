@@ -88,9 +88,9 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         self,
         request: UserRequest,
         context: dict[str, object],
-        *args: Any,
+        *args: object,
         obj: Application,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> HttpResponse:
         """Add what the page shows beside the form. A user who may change the application reads it now."""
         at = timezone.now()

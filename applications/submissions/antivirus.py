@@ -5,7 +5,6 @@ import re
 import socket
 import struct
 from contextlib import suppress
-from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -24,7 +23,7 @@ class VirusFoundError(Exception):
     """clamd found a virus. The message is its name."""
 
 
-def scan(file: Any) -> ScanState:
+def scan(file: File) -> ScanState:
     """Scan `file`, a file open for reading. Raise VirusFoundError.
 
     The result is FAILED if clamd does not respond or refuses the file, so that no application is lost.

@@ -30,7 +30,7 @@ _ORDER = (
 )  # fmt: skip
 _validators: dict[str, Draft202012Validator] = {}
 
-Field = dict[str, Any]
+Field = JsonObject
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def _failed(
             yield path, keyword, _message(error, keyword, shown[str(path[0])])
 
 
-def _shallow(value: object, field: Field, *, is_item: bool = False) -> Any:
+def _shallow(value: object, field: Field, *, is_item: bool = False) -> object:
     """Return `value`, or something smaller that is invalid for the same reason.
 
     No value has nested lists or objects, and a list with more items than there are options is invalid.

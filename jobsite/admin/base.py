@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -11,7 +12,8 @@ from django.core.exceptions import BadRequest
 from django.db import models
 from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
-from django.http import HttpRequest, HttpResponse
+from django.forms import BaseModelForm
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import URLPattern, path
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -62,7 +64,7 @@ class InlineFormSet(InlineAdminFormSet):
 class ValidateIdsMixin:
     """Reject invalid ids in requests with 400. Django passes them to the database, which fails."""
 
-    def check_ids(self, request: HttpRequest, sent: Any) -> None:
+    def check_ids(self, request: HttpRequest, sent: QueryDict) -> None:
         of_inlines = [inline.model._meta for inline in self.get_inlines(request, None)]  # type: ignore[attr-defined]
         metas = [self.opts, *of_inlines]  # type: ignore[attr-defined]
         own = {f.name for meta in metas for f in (*meta.fields, *meta.many_to_many) if f.is_relation}
@@ -113,7 +115,7 @@ class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
     warn_unsaved_form = True
     list_per_page = 50
 
-    def object_urls(self, views: dict[str, Any]) -> list[URLPattern]:
+    def object_urls(self, views: dict[str, Callable]) -> list[URLPattern]:
         """Return a URL below an object for each view, by name: "review" is at <pk>/review/ and is called
         vacancies_vacancy_review."""
         prefix = f"{self.opts.app_label}_{self.opts.model_name}"
@@ -128,7 +130,7 @@ class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
 
     def get_actions(
         self, request: HttpRequest, *args: object, action_location: object = None, **options: object
-    ) -> Any:
+    ) -> dict:
         """Put "Delete" last, where nobody chooses it by mistake. Django 6.1 passes `action_location`."""
         where = {} if action_location is None else {"action_location": action_location}
         actions = super().get_actions(request, *args, **where, **options)
@@ -146,14 +148,16 @@ class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
         """Return the text of `row` in a field or filter that searches for rows."""
         return str(row)
 
-    def get_search_results(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> Any:
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet, search_term: str
+    ) -> tuple[QuerySet, bool]:
         words = search_term.replace("\0", "").split()[:WORDS_MAX]
         return super().get_search_results(request, queryset, " ".join(words))
 
-    def get_inline_formsets(self, *args: Any, **kwargs: Any) -> Any:
+    def get_inline_formsets(self, *args: Any, **kwargs: Any) -> list:
         return [InlineFormSet(each) for each in super().get_inline_formsets(*args, **kwargs)]
 
-    def get_changelist_form(self, request: HttpRequest, **kwargs: object) -> Any:
+    def get_changelist_form(self, request: HttpRequest, **kwargs: object) -> type[BaseModelForm]:
         return super().get_changelist_form(request, **{"form": NamedRow} | kwargs)
 
     def changelist_view(self, request: HttpRequest, extra_context: Context | None = None) -> HttpResponse:

@@ -25,7 +25,7 @@ class Finding(NamedTuple):
     """A difference between a value and its schema. `keyword` is that of JSON Schema, or ORDER."""
 
     expected: str
-    received: Any
+    received: object
     keyword: str = ""
 
 
@@ -91,7 +91,7 @@ def findings(name: str, value: object, where: str) -> Iterator[Finding]:
         yield Finding(f"{'.'.join([where, *keys])} {_expected(error)}", error.instance, error.validator)
 
 
-def _expected(error: Any) -> str:
+def _expected(error: ValidationError) -> str:
     match error.validator, error.validator_value:
         case "type", kinds:
             return (

@@ -6,6 +6,7 @@ from typing import Any
 from jobsite.contract.document import Finding, findings, properties
 from jobsite.contract.lists import SIZE, expect_problem
 from jobsite.contract.service import Response, Service
+from jobsite.types import JsonObject
 
 PATH = "/v1/vacancies/{id}/form"
 VERSION = "Form-Version"
@@ -14,7 +15,7 @@ LEVELS = ["0", "1", "2", "3", "4", "5"]
 WITH_OPTIONS = ("select", "range", "checkbox-group")
 
 
-def spread(ids: Collection[Any]) -> list[object]:
+def spread(ids: Collection[object]) -> list[object]:
     """Return at most FORMS_MAX of `ids`, evenly spread."""
     return list(ids)[:: -(-len(ids) // FORMS_MAX) or 1]
 
@@ -87,9 +88,9 @@ def edges(service: Service, id_: object, unknown: Iterable[str]) -> None:
             )
 
 
-def _rules(sections: list[Any]) -> Iterator[Finding]:
+def _rules(sections: list[JsonObject]) -> Iterator[Finding]:
     """Yield the violations of rules that the OpenAPI document does not state."""
-    names: list[Any] = []
+    names: list[str] = []
     for section in sections:
         for field in section["fields"]:
             yield from _field_rules(field, names)
@@ -97,13 +98,13 @@ def _rules(sections: list[Any]) -> Iterator[Finding]:
         yield Finding("each name once in the whole form, label inputs included", twice)
 
 
-def _consent(sections: list[Any]) -> Iterator[Finding]:
+def _consent(sections: list[JsonObject]) -> Iterator[Finding]:
     last = sections[-1]["fields"][-1:] if sections else []
     if not last or (last[0]["type"], last[0]["required"]) != ("checkbox", True):
         yield Finding("the consent, a required checkbox, as the last field of the last section", last)
 
 
-def _field_rules(field: Any, names: list[Any], owner: dict[str, Any] | None = None) -> Iterator[Finding]:
+def _field_rules(field: JsonObject, names: list[str], owner: JsonObject | None = None) -> Iterator[Finding]:
     """Yield the violations of a field, which depends on `owner`, and of its conditional fields."""
     name, label, options = field["name"], field["label"], field.get("options", [])
     names.append(name)

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from jobsite.contract.document import ORDER, Finding, additional, findings, is_id, properties
-from jobsite.contract.service import Report, Response, Service, parse, query_string
+from jobsite.contract.service import Query, Report, Response, Service, parse, query_string
 from jobsite.types import JsonObject
 
 SIZE, NUMBER = "page[size]", "page[number]"
@@ -80,24 +80,24 @@ class PagedList:
         self.path, self.schema, self.max_pages = path, schema, max_pages
         self.is_hot, self.is_internal = is_hot, is_internal
         self.ids: list[Any] = []
-        self.items: dict[Any, dict[str, object]] = {}
-        self.titles: dict[Any, str] = {}
+        self.items: dict[object, JsonObject] = {}
+        self.titles: dict[object, str] = {}
         self.is_whole = self.is_closed = False
         self.size_max = BEYOND  # maximum page size, measured by `walk`
 
     def expect(self, holds: object, expected: str, received: object) -> bool:
         return self.report.expect(holds, self.path, expected, received)
 
-    def request(self, query: Mapping[str, Any] | list[tuple[str, Any]] | str) -> Response:
+    def request(self, query: Query) -> Response:
         return self.service.request(self.path, query, with_token=self.is_internal)
 
     def page(
-        self, query: Mapping[str, Any], *, size: int, number: int = 1, is_clamped: bool = False
-    ) -> dict[str, Any] | None:
+        self, query: Mapping[str, object], *, size: int, number: int = 1, is_clamped: bool = False
+    ) -> JsonObject | None:
         """Request a page and check its envelope. Return None if the response is not a page."""
         return self._page({**query, SIZE: size, NUMBER: number}, query, size, number, is_clamped)
 
-    def total(self, query: Mapping[str, Any]) -> int | None:
+    def total(self, query: Mapping[str, object]) -> int | None:
         body = self.page(query, size=1)
         return body["meta"]["total"] if body else None
 
@@ -218,7 +218,7 @@ class PagedList:
                 return
         self.page(query, size=BEYOND, is_clamped=True)
         number, last, totals, next_query = 1, 1, set(), query_string({**query, SIZE: WALK_SIZE, NUMBER: 1})
-        seen: set[Any] = set()
+        seen: set[object] = set()
         while number <= self.max_pages:
             body = self._page(next_query, query, WALK_SIZE, number, False)
             if body is None:
@@ -243,7 +243,7 @@ class PagedList:
                 f"{len(seen)} of {totals}",
             )
 
-    def _check_item(self, item: JsonObject, seen: set[Any], is_sparse: bool) -> None:
+    def _check_item(self, item: JsonObject, seen: set[object], is_sparse: bool) -> None:
         id_ = item.get("id")
         if not self.expect(is_id(id_), "an id that is a whole number from 1", id_):
             return

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -15,6 +15,10 @@ TIMEOUT = 10  # seconds for a response
 MAX_BODY = 50_000_000  # bytes
 MAX_WAIT, MAX_WAITS = 61, 5  # seconds to wait after a 429, and how often
 MAX_VALUE_CHARACTERS = 120  # characters of a value in a breach
+
+
+Parameters = Mapping[str, object] | Sequence[tuple[str, object]]
+Query = Parameters | str  # parameters, or the encoded ones
 
 
 class UnreachableError(Exception):
@@ -90,7 +94,7 @@ def _object(pairs: list[tuple[str, object]]) -> JsonObject:
     return result
 
 
-def _constant(name: str) -> Any:
+def _constant(name: str) -> object:
     raise ValueError(f"{name}, which is not JSON")
 
 
@@ -117,7 +121,7 @@ class Response:
             return None
 
 
-def query_string(query: Mapping[str, object] | list[tuple[str, Any]]) -> str:
+def query_string(query: Parameters) -> str:
     return urlencode(query, quote_via=quote, safe="")
 
 
@@ -134,7 +138,7 @@ class Service:
     def request(
         self,
         path: str,
-        query: Mapping[str, Any] | list[tuple[str, Any]] | str = "",
+        query: Query = "",
         *,
         method: str = "GET",
         headers: Mapping[str, str] | None = None,

@@ -40,7 +40,7 @@ class CachedProbe:
     lock: threading.Lock = field(default_factory=threading.Lock)
     done: threading.Event = field(default_factory=threading.Event)
     started_at: float = float("-inf")
-    result: Any = None
+    result: object = None
 
     def __call__(self) -> Any:
         """Return the result, or None if the probe fails or takes longer than TIMEOUT."""
@@ -64,7 +64,7 @@ class CachedProbe:
             done.set()
 
 
-def on_dedicated_connection(query: Callable[[], object], alias: str = DEFAULT_DB_ALIAS) -> Any:
+def on_dedicated_connection(query: Callable[[], object], alias: str = DEFAULT_DB_ALIAS) -> object:
     """Return `query()`, which uses a new connection to the database `alias`.
 
     The connection does not come from the pool, where requests queue. Call it in a thread that does nothing

@@ -76,13 +76,13 @@ class JsonSerializer:
 class RedisClient(django_redis.RedisCacheClient):
     """Treats a value that it cannot read or write as absent, like an evicted one."""
 
-    def get(self, key: str, default: Any) -> Any:
+    def get(self, key: str, default: object) -> Any:
         try:
             return super().get(key, default)
         except ValueError:  # not written by JsonSerializer
             return default
 
-    def add(self, key: str, value: Any, timeout: int | None) -> bool:
+    def add(self, key: str, value: object, timeout: int | None) -> bool:
         """Return whether there was no value. Raise InvalidResponse for a reply to something else."""
         if timeout == 0:
             return super().add(key, value, timeout)
@@ -119,7 +119,7 @@ class RedisCache(BaseCache):
     the key, not for values that must be deleted.
     """
 
-    def __init__(self, server: Any, params: dict[str, Any]) -> None:
+    def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(params)
         # Reconnect once, because an idle connection may have been closed. Do not retry after a timeout.
         options: dict[str, Any] = {
@@ -151,10 +151,12 @@ class RedisCache(BaseCache):
                 return result
         return getattr(self.fallback, operation)(*args)
 
-    def add(self, key: object, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: Any = None) -> bool:
+    def add(
+        self, key: object, value: object, timeout: object = DEFAULT_TIMEOUT, version: object = None
+    ) -> bool:
         return self._call("add", key, value, timeout, version)
 
-    def get(self, key: Any, default: Any = None, version: Any = None) -> Any:
+    def get(self, key: str, default: object = None, version: object = None) -> Any:
         return self._call("get", key, default, version)
 
     def set(self, key: str, value: object, timeout: object = DEFAULT_TIMEOUT, version: object = None) -> None:

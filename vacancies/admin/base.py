@@ -8,6 +8,8 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.db import models
+from django.db.models import Model
+from django.forms import BaseForm
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.html import format_html
@@ -37,7 +39,7 @@ class ProseWidget(AdminProseEditorWidget):
         super().__init__(*args, **kwargs)
         self.attrs["data-table-note"] = TABLE_NOTE
 
-    def value_from_datadict(self, data: object, files: object, name: str) -> Any:
+    def value_from_datadict(self, data: object, files: object, name: str) -> object:
         value = super().value_from_datadict(data, files, name)
         return value.replace("\r\n", "\n") if value else value
 
@@ -46,7 +48,7 @@ def storage_errors_as_507(view: Callable[..., HttpResponse]) -> Callable[..., Ht
     """Return 507 if the storage became full after the form was validated."""
 
     @wraps(view)
-    def wrapped(self: Any, request: UserRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def wrapped(self: Any, request: UserRequest, *args: object, **kwargs: object) -> HttpResponse:
         try:
             return view(self, request, *args, **kwargs)
         except NotStoredError as error:
@@ -62,13 +64,15 @@ class ContentAdmin(JobsiteAdmin):
 
     formfield_overrides = {HtmlField: {"widget": ProseWidget, "strip": False}}
 
-    def formfield_for_dbfield(self, db_field: models.Field, request: UserRequest, **kwargs: object) -> Any:
+    def formfield_for_dbfield(
+        self, db_field: models.Field, request: UserRequest, **kwargs: object
+    ) -> forms.Field | None:
         formfield = super().formfield_for_dbfield(db_field, request, **kwargs)
         if isinstance(formfield, forms.ImageField):
             formfield.help_text = f"{IMAGE_RULE} {formfield.help_text}".strip()
         return formfield
 
-    def save_model(self, request: UserRequest, obj: Any, form: Any, change: bool) -> None:
+    def save_model(self, request: UserRequest, obj: Model, form: BaseForm, change: bool) -> None:
         """Say that a text without the editor's help, which a browser without scripts sends, had a table."""
         super().save_model(request, obj, form, change)
         changed = (form.data.get(form.add_prefix(name), "") for name in html_fields(type(obj)))

@@ -44,7 +44,7 @@ from vacancies.models import State, Vacancy
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
 
 
-def tab(name: StrOrPromise, *fields: str) -> tuple[Any, dict[str, object]]:
+def tab(name: StrOrPromise, *fields: str) -> tuple[StrOrPromise, Context]:
     return name, {"fields": fields, "classes": ("tab",)}
 
 

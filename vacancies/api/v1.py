@@ -430,7 +430,7 @@ class FilterViewSet(ReadOnlyViewSet):
     query_names = tuple(FacetFilterSet.base_filters)
     list_names = OPTION_NAMES
 
-    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def list(self, request: Request, *args: object, **kwargs: object) -> Response:
         with snapshot() as state:
             self.until = Vacancy.objects.next_change(after=self.now)
             self.revision = state.number if state else None

@@ -1,7 +1,6 @@
 """Comparison of an imported item with the vacancy that is stored."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from jobsite.types import JsonObject
 from vacancies.choices import Keyword
@@ -42,7 +41,7 @@ def different_keys(item: JsonObject, vacancy: Vacancy, attachments: list[Attachm
     for name, value in stored.items():
         if name not in item:
             continue
-        received: Any = item[name]
+        received = item[name]
         if name == "recruiters":
             received = list(dict.fromkeys(data["name"] for data in received or ()))
         elif name == "attachments":

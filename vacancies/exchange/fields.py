@@ -93,7 +93,7 @@ class FlagField(serializers.BooleanField):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"required": False, "allow_null": True} | kwargs)
 
-    def to_internal_value(self, data: Any) -> bool:
+    def to_internal_value(self, data: object) -> bool:
         if not isinstance(data, bool):
             self.fail("invalid", received=format_value(data))
         return data
@@ -171,7 +171,7 @@ def faults(errors: object, path: str = "") -> Iterator[Remark]:
         yield Remark(path, getattr(errors, "code", "invalid"), str(errors))
 
 
-def _report(field: Any, code: str, message: str) -> None:
+def _report(field: serializers.Field, code: str, message: str) -> None:
     """Add a Remark about the value of `field` to the `changes` of its context."""
     names = []
     at = field

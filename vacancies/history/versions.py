@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Iterable
 from datetime import UTC, date, datetime
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models.fields.files import FieldFile
 
+from jobsite.types import JsonObject
 from vacancies.choices import Keyword
 from vacancies.models import Change, Vacancy, Version
 
@@ -16,7 +16,7 @@ PUBLICATION = ("status", "publish_from", "publish_until")
 EXCLUDED_FIELDS = (*PUBLICATION, "audience", "brand")
 DERIVED = ("id", "created_at", "updated_at", "title_folded", "search_text")
 
-Content = dict[str, Any]
+Content = JsonObject
 
 
 def values_of(vacancy: Vacancy, fields: Iterable[str]) -> Content:
@@ -51,7 +51,7 @@ def columns_of(row: Vacancy) -> Content:
     return as_json(values)
 
 
-def file_of(file: FieldFile) -> Any:
+def file_of(file: FieldFile) -> object:
     """Return the name of the stored `file`, "" for none, or the upload that is not stored yet."""
     is_stored = file._committed  # type: ignore[attr-defined] # Django's, without a stub
     return file.file if file and not is_stored else file.name or ""
@@ -76,13 +76,13 @@ def as_json(values: Content) -> Content:
     return {name: _as_json(value) for name, value in values.items()}
 
 
-def _as_json(value: object) -> Any:
+def _as_json(value: object) -> object:
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
     return value.isoformat() if isinstance(value, date) else value
 
 
-def without_names(value: object) -> Any:
+def without_names(value: object) -> object:
     """Return a value of a content with ids only, without the names of related rows."""
     if isinstance(value, list) and value and not isinstance(value[0], dict):
         return [without_names(each) for each in value] if isinstance(value[0], list) else value[0]

@@ -1,7 +1,6 @@
 """The unsaved input of users in the form of a vacancy, and who has that form open."""
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -9,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from jobsite.db.transactions import retry_on_conflict
+from jobsite.types import JsonObject
 from vacancies.models.vacancy import Vacancy
 
 AUTOSAVE_AGE = timedelta(days=30)
@@ -21,9 +21,7 @@ class AutosaveQuerySet(models.QuerySet["Autosave"]):
         where = {"vacancy": vacancy} if vacancy else {"vacancy__isnull": True}
         return self.filter(user=user.pk, **where)
 
-    def store(
-        self, *, user: User, vacancy: int | None, page: str, data: dict[str, Any], at: datetime
-    ) -> bool:
+    def store(self, *, user: User, vacancy: int | None, page: str, data: JsonObject, at: datetime) -> bool:
         """Store the input of `page`, unless it was saved or discarded. Return whether it was stored."""
 
         def write() -> bool:

@@ -87,7 +87,7 @@ def plan_save(
     vacancy: Vacancy,
     wanted: Mapping[str, Any],
     *,
-    base: Mapping[str, Any] | None = None,
+    base: Mapping[str, object] | None = None,
     at: datetime,
     is_approved: bool = False,
     skips_missing: bool = False,
@@ -136,7 +136,7 @@ def plan_save(
 
 def save_content(
     vacancy: Vacancy,
-    wanted: Mapping[str, object],
+    wanted: Mapping[str, Any],
     *,
     base: Mapping[str, object] | None = None,
     author: User | None,

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from django.db import DatabaseError, connections, transaction
+from django.db.backends.utils import CursorWrapper
 from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Now
 
@@ -33,7 +34,7 @@ _PARTS = (
 
 
 @contextmanager
-def best_effort_write(patience: float | None = None) -> Iterator[Any]:
+def best_effort_write(patience: float | None = None) -> Iterator[CursorWrapper]:
     """A transaction with a cursor, for a write that a reader makes: 50 ms lock timeout, asynchronous commit.
 
     Raises a DatabaseError when a lock is not free in time. With `patience`, also after so many seconds
@@ -63,10 +64,10 @@ def balance() -> bool:
     return False
 
 
-def _balance(cursor: Any) -> None:
+def _balance(cursor: CursorWrapper) -> None:
     cursor.execute(BUCKETS)
     buckets = [(row[:2], row[2:6]) for row in reversed(cursor.fetchall())]
-    balanced: list[tuple[Key, Any]] = []
+    balanced: list[tuple[Key, list]] = []
     for (start, counts), (end, _) in pairwise([*buckets, (END, ())]):
         parts = [(start, counts)]
         if max(counts) > MAX_SIZE:

@@ -116,7 +116,7 @@ class Command(BaseCommand):
     def _walk(self, path: str) -> Iterator[int]:
         page = last = 1
         while page <= last:
-            query: dict[str, object] = {"page[size]": 100, "page[number]": page}
+            query: dict[str, Any] = {"page[size]": 100, "page[number]": page}
             if path.startswith("/v1/"):
                 query["fields"] = "id"
             _, content = self._get(path, query)

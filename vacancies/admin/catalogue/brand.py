@@ -1,9 +1,11 @@
 """Brands."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import ForeignKey, ManyToManyField
+from django.db.models import ForeignKey, ManyToManyField, QuerySet
+from django.forms import ModelChoiceField, ModelMultipleChoiceField
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -34,27 +36,29 @@ class BrandAdmin(ContentAdmin):
     )  # fmt: skip
     readonly_fields = ("small_icon", "large_icon")
 
-    def get_fieldsets(self, request: UserRequest, obj: Brand | None = None) -> Any:
+    def get_fieldsets(self, request: UserRequest, obj: Brand | None = None) -> Sequence[tuple]:
         """Members of a brand can see its applicants, and who switches approval off can publish alone. Only
         users who manage accounts can edit both."""
         if request.user.has_perm("auth.change_user"):
             return self.fieldsets
         return [(name, spec) for name, spec in self.fieldsets if "members" not in spec["fields"]]
 
-    def get_queryset(self, request: UserRequest) -> Any:
+    def get_queryset(self, request: UserRequest) -> QuerySet:
         """Users see their brands only, also where a brand is chosen."""
         own = brands_of(request.user).values("pk")
         count = counted(Vacancy.objects.all(), "brand")
         return super().get_queryset(request).filter(pk__in=own).annotate(vacancy_count=count)
 
-    def formfield_for_foreignkey(self, db_field: ForeignKey, request: UserRequest, **kwargs: object) -> Any:
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey, request: UserRequest, **kwargs: object
+    ) -> ModelChoiceField | None:
         if db_field.name == "form":
             kwargs["queryset"] = forms_for(request.user)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def formfield_for_manytomany(
         self, db_field: ManyToManyField, request: UserRequest, **kwargs: object
-    ) -> Any:
+    ) -> ModelMultipleChoiceField | None:
         if db_field.name == "members":  # accounts that the user may not see are not revealed
             kwargs["queryset"] = colleagues_of(request.user).filter(is_staff=True)
         return super().formfield_for_manytomany(db_field, request, **kwargs)

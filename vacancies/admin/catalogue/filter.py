@@ -1,5 +1,6 @@
 """The nine filters and their options."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -7,6 +8,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
 from django.db import transaction
+from django.db.models import QuerySet
 from django.forms import BaseModelForm
 from django.http import Http404, HttpResponse, JsonResponse
 from django.urls import URLPattern, path, reverse
@@ -68,7 +70,7 @@ class FilterOptionInline(PartInline):
     readonly_fields = ("used",)
     verbose_name_plural = gettext_lazy("options")
 
-    def get_queryset(self, request: UserRequest) -> Any:
+    def get_queryset(self, request: UserRequest) -> QuerySet:
         return (
             super().get_queryset(request).annotate(use_count=counted(VacancyOption.objects.all(), "option"))
         )
@@ -97,12 +99,12 @@ class FilterAdmin(JobsiteAdmin):
             *super().get_urls(),
         ]
 
-    def get_queryset(self, request: UserRequest) -> Any:
+    def get_queryset(self, request: UserRequest) -> QuerySet:
         return (
             super().get_queryset(request).annotate(option_count=counted(FilterOption.objects.all(), "filter"))
         )
 
-    def get_inlines(self, request: UserRequest, obj: Any) -> Any:
+    def get_inlines(self, request: UserRequest, obj: Any) -> Sequence[type]:
         """Hide the options if there are too many for one page. They have a changelist of their own."""
         return self.inlines if obj is None or obj.option_count <= MAX_EDITED_OPTIONS else ()
 
@@ -178,14 +180,14 @@ class FilterOptionAdmin(JobsiteAdmin):
     fields = ("filter", "label", "value", "is_active", "position", "used")
     actions = ("merge",)
 
-    def get_queryset(self, request: UserRequest) -> Any:
+    def get_queryset(self, request: UserRequest) -> QuerySet:
         uses = counted(VacancyOption.objects.all(), "option")
         return super().get_queryset(request).select_related("filter").annotate(use_count=uses)
 
     def choice_label(self, row: FilterOption) -> str:
         return f"{row.filter.label}: {row.label}"
 
-    def get_readonly_fields(self, request: UserRequest, obj: FilterOption | None = None) -> Any:
+    def get_readonly_fields(self, request: UserRequest, obj: FilterOption | None = None) -> Sequence[str]:
         return ("filter", "used") if obj else ("used",)
 
     def save_model(self, request: UserRequest, obj: FilterOption, form: BaseModelForm, change: bool) -> None:
@@ -198,7 +200,7 @@ class FilterOptionAdmin(JobsiteAdmin):
     def used(self, option: object) -> int:
         return getattr(option, "use_count", 0)
 
-    def get_deleted_objects(self, objs: Any, request: UserRequest) -> Any:
+    def get_deleted_objects(self, objs: Any, request: UserRequest) -> tuple:
         """Report options in use by their number of vacancies. Django would list every link."""
         objs = list(objs)
         used = [(option, uses) for option in objs if (uses := option.choices.count())]
@@ -208,7 +210,7 @@ class FilterOptionAdmin(JobsiteAdmin):
         return super().get_deleted_objects(objs, request)
 
     @admin.action(description=gettext_lazy("Merge…"), permissions=["delete"])
-    def merge(self, request: UserRequest, queryset: Any) -> Any:
+    def merge(self, request: UserRequest, queryset: QuerySet) -> HttpResponse | None:
         """Ask which option to keep, and replace the others by it in all vacancies."""
         options = list(queryset.select_related("filter")[: MERGED + 1])
         if not 2 <= len(options) <= MERGED or len({option.filter_id for option in options}) > 1:

@@ -15,7 +15,7 @@ from unfold.decorators import display
 from forms_structure.admin.form import FormAdmin as BaseFormAdmin
 from forms_structure.models import Form
 from jobsite.admin.base import as_id, counted
-from jobsite.types import UserRequest
+from jobsite.types import Context, UserRequest
 from vacancies.access import brands_of
 from vacancies.models import Brand, Vacancy
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
@@ -79,7 +79,7 @@ class FormAdmin(BaseFormAdmin):
     def is_public(self, form: Form) -> bool:
         return served_by(form).published(at=timezone.now()).exists()
 
-    def user(self, request: UserRequest, key: Any) -> dict[str, Any] | None:
+    def user(self, request: UserRequest, key: str) -> Context | None:
         pk = as_id(key) if request.user.has_perm("vacancies.view_vacancy") else None
         vacancy = Vacancy.objects.editable_by(request.user).filter(pk__in=[pk]).first()
         return {"id": vacancy.pk, "label": vacancy.title, "url": address(vacancy)} if vacancy else None

@@ -1,10 +1,8 @@
 """Recruiters, and which of their contact details are public."""
 
-from typing import Any
-
 from django.contrib import admin
 from django.contrib.auth.models import User
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
@@ -26,7 +24,7 @@ class RecruiterAdmin(ContentAdmin):
     )
     readonly_fields = ("portrait",)
 
-    def get_queryset(self, request: UserRequest) -> Any:
+    def get_queryset(self, request: UserRequest) -> QuerySet:
         """All users see all recruiters. The counts include only the vacancies of the user's brands."""
         links = scope_to_brands(request.user, VacancyRecruiter.objects.all(), "vacancy")
         counts = {

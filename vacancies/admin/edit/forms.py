@@ -1,11 +1,13 @@
 """The form of a vacancy with its inlines: how it starts, and the content that it produces."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.contrib.admin import ModelAdmin
+from django.contrib.admin.helpers import InlineAdminFormSet
 from django.contrib.admin.utils import flatten_fieldsets
+from django.db.models import Model
 from django.forms import all_valid
 from django.forms.utils import ErrorDict
 
@@ -23,8 +25,8 @@ class Start:
     """What the form starts with beside the stored vacancy: initial values, rows by model, and a stored file
     for a new vacancy. `not_filled_in` has the names of what could not be filled in."""
 
-    initial: dict[str, Any] = field(default_factory=dict)
-    rows: dict[Any, list[dict[str, Any]]] = field(default_factory=dict)
+    initial: dict[str, object] = field(default_factory=dict)
+    rows: dict[type[Model], list[dict[str, object]]] = field(default_factory=dict)
     image: str = ""
     not_filled_in: list[str] = field(default_factory=list)
 
@@ -35,7 +37,7 @@ class EditForms:
 
     form: Any
     formsets: list[Any]
-    inlines: list[Any]
+    inlines: list[InlineAdminFormSet]
 
     def is_valid(self) -> bool:
         is_valid = self.form.is_valid()
@@ -61,7 +63,7 @@ class EditForms:
 
 def make_forms(
     admin: ModelAdmin, request: UserRequest, vacancy: Vacancy | None, *, start: Start | None = None,
-    data: Mapping[str, Any] | None = None, files: Files | None = None,
+    data: Mapping[str, Iterable[str]] | None = None, files: Files | None = None,
 ) -> EditForms:  # fmt: skip
     """Return the forms of `vacancy`, None for a new one, bound to `data` if that is given."""
     start = start or Start()

@@ -35,7 +35,9 @@ class OrderedSelect(UnfoldAdminSelect2MultipleWidget):
             option["attrs"]["data-place"] = index
         return sorted(groups, key=lambda group: place.get(str(group[1][0]["value"]), len(place)))
 
-    def build_attrs(self, base_attrs: dict[str, object], extra_attrs: dict[str, object] | None = None) -> Any:
+    def build_attrs(
+        self, base_attrs: dict[str, object], extra_attrs: dict[str, object] | None = None
+    ) -> dict[str, object]:
         attrs = super().build_attrs(base_attrs, extra_attrs)
         return attrs | ({"data-ajax--url": self.source, "data-ajax--delay": "250"} if self.source else {})
 
@@ -62,14 +64,14 @@ class OptionField(forms.TypedChoiceField):
     def __init__(self, keyword: Keyword) -> None:
         super().__init__(coerce=int, required=False, label=keyword.label, widget=UnfoldAdminSelect2Widget())
 
-    def prepare_value(self, value: object) -> Any:
+    def prepare_value(self, value: object) -> object:
         return next(iter(value), "") if isinstance(value, list) else value
 
     def clean(self, value: object) -> list[int]:
         chosen = super().clean(value)
         return [chosen] if chosen else []
 
-    def has_changed(self, initial: object, data: object) -> bool:
+    def has_changed(self, initial: Any, data: Any) -> bool:
         return str(self.prepare_value(initial) or "") != str(data or "")
 
 

@@ -18,7 +18,7 @@ from unfold.forms import AdminForm
 
 from jobsite.text.formats import format_datetime
 from jobsite.text.html_tables import HAS_TABLE
-from jobsite.types import UserRequest
+from jobsite.types import Context, UserRequest
 from vacancies.admin.base import TABLE_NOTE
 from vacancies.admin.date_rules import date_rules
 from vacancies.admin.edit import template as templates
@@ -32,6 +32,7 @@ from vacancies.admin.publication.approval import last_request
 from vacancies.admin.publication.pages import PublicationPages
 from vacancies.dates import closing_date_of
 from vacancies.fields import html_fields
+from vacancies.history.versions import Content
 from vacancies.models import State, Vacancy
 from vacancies.operations.approval_requests import SUBMITTED
 from vacancies.operations.save import Saved, save_content
@@ -42,7 +43,12 @@ class EditPage:
     """One request for the form of the vacancy `object_id`, None for a new one. `admin` is its admin."""
 
     def __init__(
-        self, admin: Any, request: UserRequest, object_id: str | None, form_url: str, extra_context: Any
+        self,
+        admin: Any,
+        request: UserRequest,
+        object_id: str | None,
+        form_url: str,
+        extra_context: Context | None,
     ) -> None:
         self.admin, self.request, self.object_id = admin, request, object_id
         self.form_url, self.extra_context = form_url, extra_context or {}
@@ -141,7 +147,7 @@ class EditPage:
         store(self.request, self.vacancy.pk if self.vacancy else None, data)
         return self._show(forms, Unsaved(), [])
 
-    def _save_template(self, wanted: dict[str, Any]) -> HttpResponse:
+    def _save_template(self, wanted: Content) -> HttpResponse:
         templates.save_template(self.template, wanted, self.request.user)
         mark_saved(self.request.user, None, self.request.POST.get("page", ""))
         self._note(templates.saved_text(self.template), messages.SUCCESS)
@@ -209,7 +215,7 @@ class EditPage:
             request, context, add=is_new, change=not is_new, obj=vacancy, form_url=self.form_url
         )
 
-    def _autosave_context(self, forms: EditForms, unsaved: Unsaved) -> dict[str, Any]:
+    def _autosave_context(self, forms: EditForms, unsaved: Unsaved) -> Context:
         """Return what autosave.js and the merge need: the key of the page, and what it started from."""
         form = forms.form
         if form.is_bound:
@@ -226,7 +232,7 @@ class EditPage:
             "settled_page": unsaved.saved_page,
         }
 
-    def _vacancy_context(self, vacancy: Vacancy) -> dict[str, Any]:
+    def _vacancy_context(self, vacancy: Vacancy) -> Context:
         admin, request = self.admin, self.request
         return {
             "state": vacancy.state,

@@ -1,8 +1,9 @@
 """A form of a vacancy that is filled with a stored content: of a template, or of a request for approval."""
 
-from typing import Any
+from collections.abc import Iterable
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
@@ -19,7 +20,7 @@ from vacancies.querysets import own_brand
 def initial_values(content: Content, user: User) -> tuple[dict[str, object], list[str]]:
     """Return the initial values of the form for `content`, without the publication, and the names of related
     rows that no longer exist or that `user` cannot choose."""
-    rows: dict[str, Any] = {
+    rows: dict[str, QuerySet] = {
         "brand": brands_of(user),
         "form": forms_for(user),
         "head_recruiter": Recruiter.objects.all(),
@@ -27,7 +28,7 @@ def initial_values(content: Content, user: User) -> tuple[dict[str, object], lis
         keyword.value: FilterOption.objects.filter(filter__keyword=keyword, is_active=True)
         for keyword in Keyword
     }
-    initial: dict[str, Any] = {}
+    initial: dict[str, object] = {}
     missing: list[str] = []
     columns = {column.name for column in Vacancy._meta.concrete_fields} | set(Keyword.values)
     for name, value in content.items():
@@ -64,7 +65,7 @@ def files_of(content: Content) -> list[dict[str, str]]:
     return [each for each in content.get("attachments") or [] if each["file"]]
 
 
-def _existing(rows: Any, pairs: Any, missing: list[str]) -> list[int]:
+def _existing(rows: QuerySet, pairs: Iterable[list], missing: list[str]) -> list[int]:
     found = set(rows.filter(pk__in=[pk for pk, _name in pairs]).values_list("pk", flat=True))
     missing += [name for pk, name in pairs if pk not in found]
     return [pk for pk, _name in pairs if pk in found]

@@ -7,7 +7,7 @@ from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
-from django.db.models import ForeignKey
+from django.db.models import ForeignKey, QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -72,17 +72,17 @@ class VacancyTemplateAdmin(JobsiteAdmin):
     fields = ("name", "brand", "edit_content", "shown_content")
     readonly_fields = ("edit_content", "shown_content")
 
-    def get_queryset(self, request: UserRequest) -> Any:
+    def get_queryset(self, request: UserRequest) -> QuerySet:
         rows: Any = super().get_queryset(request)
         return rows.usable_by(request.user).select_related("brand", "updated_by")
 
     def has_add_permission(self, request: UserRequest) -> bool:
         return False
 
-    def has_change_permission(self, request: UserRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: UserRequest, obj: VacancyTemplate | None = None) -> bool:
         return super().has_change_permission(request, obj) and (obj is None or is_own(request.user, obj))
 
-    def has_delete_permission(self, request: UserRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: UserRequest, obj: VacancyTemplate | None = None) -> bool:
         return super().has_delete_permission(request, obj) and (obj is None or is_own(request.user, obj))
 
     def formfield_for_foreignkey(self, db_field: ForeignKey, request: UserRequest, **kwargs: object) -> Any:
@@ -91,7 +91,7 @@ class VacancyTemplateAdmin(JobsiteAdmin):
             brand_choices(field, request.user)
         return field
 
-    def save_model(self, request: UserRequest, obj: Any, form: object, change: bool) -> None:
+    def save_model(self, request: UserRequest, obj: VacancyTemplate, form: object, change: bool) -> None:
         obj.updated_by, obj.updated_at = request.user, timezone.now()
         super().save_model(request, obj, form, change)
 

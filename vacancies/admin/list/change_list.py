@@ -1,7 +1,7 @@
 """The list of vacancies: its order, its pages and its rows."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -20,7 +20,7 @@ from unfold.templatetags import unfold_list
 from unfold.views import ChangeList
 
 from jobsite.admin.base import as_id
-from jobsite.types import UserRequest
+from jobsite.types import Context, UserRequest
 from vacancies.admin.list.filters import BrandFilter, StateFilter
 from vacancies.models import State, Status, Vacancy, VacancyCount
 from vacancies.querysets import CodePointOrder, VacancyQuerySet, own_brand
@@ -54,7 +54,7 @@ class IdPaginator(Paginator):
         rows: Any = self.object_list
         return rows.order_by().values("pk").count() if self.total is None else self.total
 
-    def page(self, number: Any) -> Any:
+    def page(self, number: int | str) -> Any:
         number = self.validate_number(number)
         start = (number - 1) * self.per_page
         return Page(self._ids(start, min(start + self.per_page, self.count)), number, self)
@@ -87,13 +87,15 @@ class VacancyChangeList(ChangeList):
     params: dict[str, Any]
     row_forms: Mapping[int, Any] = MappingProxyType({})  # by id, while rows are edited
 
-    def get_filters_params(self, params: Any = None) -> dict[str, Any]:
+    def get_filters_params(self, params: dict[str, list[str]] | None = None) -> dict[str, list[str]]:
         found = super().get_filters_params(params)
         return {name: value for name, value in found.items() if name not in (VIEW_VAR, EDIT_VAR)}
 
     # --- order ---
 
-    def get_queryset(self, request: UserRequest, exclude_parameters: Any = None) -> VacancyQuerySet:
+    def get_queryset(
+        self, request: UserRequest, exclude_parameters: list[str] | None = None
+    ) -> VacancyQuerySet:
         if order := self.params.get(ORDER_VAR):
             self.params[ORDER_VAR] = order_as_numbers(order, self.list_display)
         rows: Any = super().get_queryset(request, exclude_parameters)
@@ -139,7 +141,7 @@ class VacancyChangeList(ChangeList):
         )
         return max(0, total - sum(each.count() for each in others)), []
 
-    def get_results(self, request: Any) -> None:
+    def get_results(self, request: UserRequest) -> None:
         total, blocks = self._counted(request)
         if self.params.get(ORDER_VAR):
             blocks = []
@@ -182,7 +184,7 @@ class VacancyChangeList(ChangeList):
     def num_sorted_fields(self) -> int:
         return sum(1 for header in self.headers if header["sortable"] and header["sorted"])
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[Context]:
         """Yield the rows for the template. Unfold takes a template and 700 bytes of classes per cell."""
         page = self.model_admin
         base = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
@@ -203,7 +205,7 @@ class VacancyChangeList(ChangeList):
             }
 
 
-def order_as_numbers(order: str, columns: Any) -> str:
+def order_as_numbers(order: str, columns: Sequence[str]) -> str:
     """Return an order such as "-last_day.2" with the numbers of the columns: "-7.2", without unknown names.
 
     Saved views use names, because numbers change with the columns."""
@@ -218,7 +220,7 @@ def order_as_numbers(order: str, columns: Any) -> str:
     return ".".join(found)
 
 
-def order_as_names(order: str, columns: Any) -> str:
+def order_as_names(order: str, columns: Sequence[str]) -> str:
     """The inverse of `order_as_numbers`."""
     names = list(columns)
     found = []

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from jobsite.admin.base import as_id
-from jobsite.types import UserRequest
+from jobsite.types import Context, UserRequest
 from vacancies.admin.edit.vacancy_form import VacancyForm
 from vacancies.admin.list.change_list import EDIT_VAR, VIEW_VAR
 from vacancies.choices import Keyword
@@ -38,7 +38,7 @@ CONFLICT = gettext_lazy(
 class DayInput(forms.DateInput):
     input_type = "date"
 
-    def __init__(self, attrs: Any = None) -> None:
+    def __init__(self, attrs: dict[str, object] | None = None) -> None:
         super().__init__({"class": "panel-select"} | (attrs or {}), format="%Y-%m-%d")
 
 
@@ -120,7 +120,7 @@ class ListEditing:
         del query[EDIT_VAR]
         return redirect(f"{request.path}?{query.urlencode() or VIEW_ALL}")
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> Context:
         edited = self.request.GET.copy()
         edited[EDIT_VAR] = "1"
         left = self.request.GET.copy()

@@ -56,7 +56,7 @@ def chosen_view(request: UserRequest) -> SavedView | None:
     return views_of(request.user).filter(pk=pk).first() if pk else None
 
 
-def remember(request: Any, **values: Any) -> None:
+def remember(request: UserRequest, **values: object) -> None:
     """Store what the user has chosen."""
     ListPreference.objects.update_or_create(user_id=request.user.pk, defaults=values)
 
@@ -98,7 +98,7 @@ class SavedViewForm(forms.ModelForm):
             raise forms.ValidationError(_("You already have a view with this name."))
         return name
 
-    def clean(self) -> dict[str, Any] | None:
+    def clean(self) -> dict[str, object] | None:
         if len(self.instance.query) > LONGEST:
             raise forms.ValidationError(TOO_LONG)
         return super().clean()
@@ -149,7 +149,7 @@ class SavedViewPages(AdminPages):
                     back = f"{address}?{'&'.join(filter(None, (stored_query(query), f'{VIEW_VAR}={ALL}')))}"
         return redirect(back)
 
-    def _visible(self, request: UserRequest, pk: Any) -> SavedView | None:
+    def _visible(self, request: UserRequest, pk: object) -> SavedView | None:
         return views_of(request.user).filter(pk__in=[as_id(pk)]).first()
 
     def add_view_view(self, request: UserRequest) -> HttpResponse:
@@ -197,7 +197,7 @@ class SavedViewPages(AdminPages):
             raise PermissionDenied
         if as_id(pk) is None:
             raise Http404
-        view: Any = get_object_or_404(SavedView.objects.filter(visible_to(request.user)), pk=pk)
+        view = get_object_or_404(SavedView.objects.filter(visible_to(request.user)), pk=pk)
         if not may_change(request.user, view):
             raise PermissionDenied
         return view

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from jobsite.text.names import person
-from jobsite.types import UserRequest
+from jobsite.types import Context, UserRequest
 from vacancies.admin.list.change_list import EDIT_VAR, VIEW_VAR
 from vacancies.admin.list.filters import ENDING
 from vacancies.admin.list.saved_view_pages import (
@@ -81,7 +81,7 @@ class SavedViews:
         view = self.preference.default_view
         return view if view and (view.is_shared or view.owner_id == self.request.user.pk) else None
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> Context:
         """Return what the template shows above the list."""
         admin, request, view, columns = self.admin, self.request, self.view, self.columns
         current = stored_query(request.GET.urlencode())

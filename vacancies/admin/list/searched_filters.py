@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from django.contrib import messages
 from django.contrib.admin import ListFilter
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, Model, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.contrib.filters.forms import AutocompleteDropdownForm
@@ -28,7 +28,9 @@ class SearchedFilter(ListFilter):
     template = "unfold/filters/filters_field.html"
     form_class = AutocompleteDropdownForm
 
-    def __init__(self, request: UserRequest, params: dict[str, Any], model: Any, model_admin: Any) -> None:
+    def __init__(
+        self, request: UserRequest, params: dict[str, list[str]], model: type[Model], model_admin: Any
+    ) -> None:
         super().__init__(request, params, model, model_admin)
         self.request = request
         self.page = model_admin.admin_site.get_model_admin(self.all_rows.model)
@@ -52,7 +54,7 @@ class SearchedFilter(ListFilter):
     def expected_parameters(self) -> list[str]:
         return [self.parameter_name]
 
-    def queryset(self, request: UserRequest, queryset: Any) -> Any:
+    def queryset(self, request: UserRequest, queryset: VacancyQuerySet) -> VacancyQuerySet:
         if not self.is_valid:
             return queryset.none()
         return self.having(queryset) if self.rows else queryset

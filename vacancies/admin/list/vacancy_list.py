@@ -1,12 +1,11 @@
 """The list of vacancies: its columns, its search, and its pages. Each user chooses columns; a saved view can
 bring its own."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.contrib.admin.views.main import ERROR_FLAG, PAGE_VAR
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db.models import F
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
@@ -40,7 +39,9 @@ class VacancyListAdmin(JobsiteAdmin):
     list_before_template = "admin/vacancies/vacancy/list_before.html"
     list_after_template = "admin/vacancies/vacancy/list_after.html"
 
-    def changelist_view(self, request: UserRequest, extra_context: Context | None = None) -> Any:
+    def changelist_view(
+        self, request: UserRequest, extra_context: Context | None = None
+    ) -> HttpResponse | None:
         """Filters of a saved view that are no longer valid give a message."""
         views, editing = SavedViews(self, request), ListEditing(self, request)
         if response := editing.save() or views.redirect():
@@ -69,10 +70,10 @@ class VacancyListAdmin(JobsiteAdmin):
     def get_changelist(self, request: UserRequest, **kwargs: object) -> type[ChangeList]:
         return VacancyChangeList
 
-    def get_list_display(self, request: UserRequest) -> Any:
+    def get_list_display(self, request: UserRequest) -> tuple[str, ...]:
         return SavedViews(self, request).columns
 
-    def get_sortable_by(self, request: UserRequest) -> Any:
+    def get_sortable_by(self, request: UserRequest) -> tuple[str, ...]:
         return (TITLE, *self.list_columns)
 
     def lookup_allowed(self, lookup: str, value: object, request: UserRequest) -> bool:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext_lazy
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from jobsite.admin.datetime_fields import ZonedDateTimeField
+from jobsite.types import StrOrPromise
 from vacancies.admin.publication import overwrite_notes
 from vacancies.admin.publication.extension import ExtendForm
 from vacancies.models import State, Vacancy, Version
@@ -77,7 +78,7 @@ class PublicationAction:
 
     name: str
     label: Any
-    text: Any  # one sentence: what the action does
+    text: StrOrPromise  # one sentence: what the action does
     done: Any  # the success message, with the number of vacancies
     icon: str
     run: Callable[..., BulkResult]

@@ -1,9 +1,10 @@
 """The publication actions of the list of vacancies: confirmation, result, undo."""
 
-from typing import Any
+from collections.abc import Callable
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin import ModelAdmin
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, QuerySet
@@ -30,11 +31,11 @@ LIST = "admin:vacancies_vacancy_changelist"
 UNDO_NEEDS: dict[str, str] = {Change.DELETED: "add", Change.DUPLICATED: "delete"}  # else "change"
 
 
-def changelist_action(action: PublicationAction) -> Any:
+def changelist_action(action: PublicationAction) -> Callable:
     """Return `action` as an action of the changelist. It shows the confirmation page."""
 
     @admin.action(description=action.label, permissions=[action.permission])
-    def ask(model_admin: Any, request: UserRequest, queryset: VacancyQuerySet) -> Any:
+    def ask(model_admin: ModelAdmin, request: UserRequest, queryset: VacancyQuerySet) -> HttpResponse | None:
         return BulkPublicationPages(model_admin).ask(request, queryset, action)
 
     ask.__name__ = f"{action.name}_selected"
@@ -48,7 +49,9 @@ class BulkPublicationPages(PublicationPages):
         bulk = [self.url(f"bulk/{name}/", self.bulk_view, f"bulk_{name}", name=name) for name in BY_NAME]
         return [*bulk, self.url("undo/<int:number>/", self.undo_view, "undo")]
 
-    def ask(self, request: UserRequest, queryset: VacancyQuerySet, action: PublicationAction) -> Any:
+    def ask(
+        self, request: UserRequest, queryset: VacancyQuerySet, action: PublicationAction
+    ) -> HttpResponse | None:
         """Return the confirmation page for the chosen vacancies."""
         selection = VacancySelection.of(queryset, limit=MAX_SELECTED + 1)
         if len(selection) > MAX_SELECTED:

@@ -1,7 +1,5 @@
 """The publication actions in the admin: a page for each action, for one vacancy."""
 
-from typing import Any
-
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -17,7 +15,7 @@ from django.utils.translation import ngettext
 from jobsite.admin.base import as_id
 from jobsite.admin.confirmation import Row, Section, with_undo
 from jobsite.admin.pages import AdminPages
-from jobsite.types import UserRequest
+from jobsite.types import Context, StrOrPromise, UserRequest
 from vacancies.admin.date_rules import date_rules
 from vacancies.admin.publication.actions import ACTIONS, BY_NAME, PublicationAction
 from vacancies.admin.publication.public_changes import public_changes
@@ -45,7 +43,7 @@ class PublicationPages(AdminPages):
             return self.admin.has_add_permission(request)
         return getattr(self.admin, f"has_{verb}_permission")(request, vacancy)
 
-    def buttons(self, request: UserRequest, vacancy: Vacancy) -> list[dict[str, object]]:
+    def buttons(self, request: UserRequest, vacancy: Vacancy) -> list[Context]:
         """Return the buttons of the actions that apply to `vacancy`. What waits is not submitted again."""
         found = [
             {
@@ -127,8 +125,8 @@ class PublicationPages(AdminPages):
     # --- shared with the actions of the list ---
 
     def page_context(
-        self, request: UserRequest, action: PublicationAction, form: forms.Form, title: object
-    ) -> dict[str, Any]:
+        self, request: UserRequest, action: PublicationAction, form: forms.Form, title: StrOrPromise
+    ) -> dict[str, object]:
         media = self.admin.media + form.media
         return self.context(request, title, media=media, action=action, form=form, date_rules=date_rules())
 
@@ -194,7 +192,7 @@ def sections(action: PublicationAction, vacancies: VacancyQuerySet) -> list[Sect
         if vacancy.pk in refused:
             left.append(Row(str(vacancy), refused[vacancy.pk], vacancy.state))
             continue
-        notes: list[Any] = action.overwritten(vacancy)
+        notes: list[str] = action.overwritten(vacancy)
         warnings = content_warnings(vacancy) if action.shows_changes else []
         if texts := "; ".join(str(warning.text) for warning in warnings):
             notes.append(_("Content warnings: %(texts)s.") % {"texts": texts})

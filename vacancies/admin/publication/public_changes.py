@@ -1,9 +1,9 @@
 """What a publication changes for the public."""
 
 from datetime import datetime
-from typing import Any
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from vacancies.access import readable_by
@@ -26,7 +26,7 @@ def public_changes(vacancy: Vacancy, user: User) -> dict[str, object]:
     return {"was_public": was_public, "changes": [each for each in found if each.name not in PUBLICATION]}
 
 
-def _public_versions(versions: Any, *, at: datetime) -> list[int]:
+def _public_versions(versions: QuerySet, *, at: datetime) -> list[int]:
     """Return the ids of those of `versions` that were public at some time before `at`."""
     rows = list(versions.values_list("pk", "change", "created_at", "content"))
     ends = [created_at for _, _, created_at, _ in rows[1:]] + [at]

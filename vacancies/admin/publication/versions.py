@@ -2,7 +2,6 @@
 deleted vacancy."""
 
 from itertools import accumulate
-from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -18,7 +17,7 @@ from django.utils.translation import gettext as _
 from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.text.formats import format_datetime
-from jobsite.types import UserRequest
+from jobsite.types import Context, UserRequest
 from vacancies.access import readable_by
 from vacancies.admin.catalogue.form import forms_for
 from vacancies.admin.publication.approval import requests_about
@@ -31,9 +30,7 @@ from vacancies.operations.restore import restore
 VERSIONS_SHOWN = 20
 
 
-def row(
-    versions: list[Version], contents: list[Content], index: int, labels: dict[str, str]
-) -> dict[str, Any]:
+def row(versions: list[Version], contents: list[Content], index: int, labels: dict[str, str]) -> Context:
     """Return the context of the version at `index`. `contents` holds the full content after each version."""
     version, before = versions[index], contents[index - 1] if index else {}
     is_baseline = version.change == Change.EXTERNAL and "title" not in before

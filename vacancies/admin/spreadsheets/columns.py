@@ -8,7 +8,6 @@ import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 from django.db.models import Count
@@ -52,10 +51,10 @@ def headings() -> dict[str, str]:
     return {name: label if times[label] == 1 else f"{label} ({name})" for name, label in found.items()}
 
 
-def by_spelling(labels: Mapping[Any, Any]) -> JsonObject:
+def by_spelling(labels: Mapping[object, object]) -> JsonObject:
     """Return the keys of `labels` by every accepted spelling: the key, and its label in each language, in
     lower case. Colleagues use the admin in different languages."""
-    found: dict[str, Any] = {}
+    found: JsonObject = {}
     for language in (translation.get_language(), *dict(settings.LANGUAGES)):
         with translation.override(language):
             for key, label in labels.items():

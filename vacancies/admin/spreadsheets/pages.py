@@ -1,10 +1,12 @@
 """The pages of the export and the import of vacancies."""
 
 from array import array
+from collections.abc import Callable
 from secrets import token_hex
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin import ModelAdmin
 from django.contrib.admin.models import ADDITION, LogEntry
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.core import signing
@@ -40,11 +42,11 @@ HOUR = 3600
 FILE_INPUT = {"id": "file", "accept": ".csv,.xlsx", "required": True}
 
 
-def export_action(ending: str, label: Any) -> Any:
+def export_action(ending: str, label: Any) -> Callable:
     """Return the export of the chosen rows as an action of the list."""
 
     @admin.action(description=label, permissions=["view"])
-    def export(model_admin: Any, request: UserRequest, queryset: QuerySet) -> Any:
+    def export(model_admin: ModelAdmin, request: UserRequest, queryset: QuerySet) -> HttpResponseBase | None:
         return SpreadsheetPages(model_admin).export(request, queryset, ending)
 
     export.__name__ = f"export_{ending}"
@@ -73,7 +75,7 @@ class SpreadsheetPages(AdminPages):
 
     # --- export ---
 
-    def export_view(self, request: UserRequest, ending: str) -> HttpResponseBase:
+    def export_view(self, request: UserRequest, ending: str) -> HttpResponseBase | None:
         """Export the rows that the list shows with the same query, of all its pages."""
         if not self.admin.has_view_permission(request):
             raise PermissionDenied
@@ -141,7 +143,7 @@ class SpreadsheetPages(AdminPages):
         rows = [PlannedRow(number, pk, texts) for number, pk, texts in plan["rows"]]
         with transaction.atomic():
             lock_transaction(f"import {request.user.pk}")
-            own: Any = LogEntry.objects.filter(user=request.user.pk)
+            own = LogEntry.objects.filter(user=request.user.pk)
             if own.filter(change_message=plan["id"]).exists():  # a second click
                 self.admin.message_user(request, _("This file was imported already."), messages.WARNING)
                 return redirect("admin:vacancies_vacancy_changelist")

@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
-from jobsite.types import UserRequest
+from jobsite.types import JsonObject, UserRequest
 from vacancies.admin.edit.forms import form_content
 from vacancies.admin.spreadsheets.columns import (
     BATCH,
@@ -108,11 +108,11 @@ def planned(page: Any, request: UserRequest, sheet: Sheet) -> tuple[list[Planned
     return rows, done
 
 
-def _current_cells(page: Any, request: UserRequest, sheet: Sheet) -> dict[int, dict[str, Any]]:
+def _current_cells(page: Any, request: UserRequest, sheet: Sheet) -> dict[int, JsonObject]:
     """Return the cells of the vacancies in `sheet` that the user may access, by id."""
     pks = sorted({pk for row in sheet.rows if (pk := as_id(row.key)) is not None})
     namesakes = recruiters_with_a_namesake()
-    found: dict[int, dict[str, Any]] = {}
+    found: dict[int, JsonObject] = {}
     for start in range(0, len(pks), BATCH):
         rows = page.get_queryset(request).filter(pk__in=pks[start : start + BATCH]).with_related()
         found |= {vacancy.pk: cells(vacancy, namesakes) for vacancy in rows}
@@ -209,7 +209,7 @@ class Import:
             return
         result.errors.append(Error(self.headings["id"], str(row.pk or ""), message))
 
-    def _posted_values(self, row: PlannedRow, form: Any, result: RowResult) -> dict[str, Any]:
+    def _posted_values(self, row: PlannedRow, form: Any, result: RowResult) -> JsonObject:
         """Return what a browser would post for the texts of `row`, by field."""
         values, posted = Values(form, result.notes), {}
         for name, text in row.texts.items():
@@ -235,7 +235,7 @@ class Import:
         result.errors.append(Error(self.headings.get(name, self.labels.get(name, "")), short, message))
 
 
-def _fill(form: Any, posted: dict[str, Any]) -> None:
+def _fill(form: Any, posted: JsonObject) -> None:
     """Set the data of the bound `form` to what a browser would post: its initial values and `posted`."""
     for name, form_field in form.fields.items():
         widget = form_field.widget

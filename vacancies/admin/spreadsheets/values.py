@@ -1,7 +1,7 @@
 """Texts of a spreadsheet as values of the form of a vacancy. The form validates them."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time
 from typing import Any
 
@@ -42,7 +42,7 @@ class Values:
         self.form = form
         self.notes = notes
 
-    def value(self, name: str, text: str) -> Any:
+    def value(self, name: str, text: str) -> object:
         """Return what a browser would post. Raise CellError if the text is not allowed."""
         if isinstance(text, Formula):
             raise CellError(_("Formulas are not read. Replace it by its value."))
@@ -62,7 +62,7 @@ class Values:
                 return _datetime(text).date().isoformat() if text else ""
         return self._plain(Vacancy._meta.get_field(name), text)
 
-    def _plain(self, column: Any, text: str) -> Any:
+    def _plain(self, column: Any, text: str) -> object:
         """Return the value of a column whose type decides how it is read."""
         if column.choices:
             return _choice(text, dict(column.flatchoices))
@@ -84,7 +84,7 @@ class Values:
             return Status.PUBLISHED
         return str(_choice(state or text, allowed)) if text else ""
 
-    def _row(self, name: str, text: str, label: Any) -> Any:
+    def _row(self, name: str, text: str, label: Callable[[Any], str]) -> object:
         """Return the id of the row that is called `text`."""
         if not text:
             return ""
@@ -96,7 +96,7 @@ class Values:
             raise _not_allowed([label(row) for row in rows.order_by("name")[: MAX_NAMES + 1]])
         return found[0].pk
 
-    def _options(self, name: str, text: str) -> Any:
+    def _options(self, name: str, text: str) -> object:
         choices = {label: pk for pk, label in self.form.fields[name].choices if pk}  # type: ignore[attr-defined]
         folded = {label.casefold(): pk for label, pk in choices.items()}
         pks = []
@@ -123,7 +123,7 @@ class Values:
         return str(html)
 
 
-def _choice(text: str, labels: dict[Any, Any], more: JsonObject | None = None) -> Any:
+def _choice(text: str, labels: Mapping[Any, object], more: JsonObject | None = None) -> object:
     found = by_spelling(labels) | (more or {})
     if text and text.casefold() not in found:
         raise _not_allowed(map(str, labels.values()))
