@@ -43,13 +43,9 @@ class EditPage:
     """One request for the form of the vacancy `object_id`, None for a new one. `admin` is its admin."""
 
     def __init__(
-        self,
-        admin: Any,
-        request: UserRequest,
-        object_id: str | None,
-        form_url: str,
+        self, admin: Any, request: UserRequest, object_id: str | None, form_url: str,
         extra_context: Context | None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.admin, self.request, self.object_id = admin, request, object_id
         self.form_url, self.extra_context = form_url, extra_context or {}
         self.vacancy: Vacancy | None = None
