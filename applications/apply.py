@@ -1,7 +1,7 @@
 """The page /apply/<id>: the application form of a vacancy, for sites without one of their own (APPLY_PAGES).
 
 It works without JavaScript. With it, form.js takes the form over and posts to the API. Both go through
-`submit` (docs/decisions.md #172).
+`submit_application` (docs/decisions.md #172).
 """
 
 import json
@@ -36,10 +36,10 @@ from applications.operations.submitting import (
     KeyReusedError,
     ProofRequiredError,
     SubmissionError,
-    submit,
+    submit_application,
 )
 from applications.submissions import proof
-from applications.submissions.forms import ServedForm, served_form
+from applications.submissions.forms import ServedForm, submission_form
 from applications.submissions.validation import SOURCE_MAX, Error
 from forms_structure.rendering import form_context, submitted
 from forms_structure.structure import CONSENT, HONEYPOT, NO_TEXT
@@ -77,7 +77,7 @@ def apply(request: HttpRequest, pk: str) -> HttpResponse:
         vacancy = find_published(viewer, pk, Vacancy.objects.with_form().select_related("brand"), at=at)
     except NotFound:
         return _closed(request)
-    form = served_form(vacancy)
+    form = submission_form(vacancy)
     if not form.accepts_applications:
         return _closed(request)
     with translation.override(form.language):
@@ -138,7 +138,7 @@ class _Page:
             response["Retry-After"] = str(int(limit.wait()))
             return response
         try:
-            application = submit(
+            application = submit_application(
                 self.vacancy,
                 values,
                 files,

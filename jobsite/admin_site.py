@@ -5,6 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.admin.views.autocomplete import AutocompleteJsonView
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import URLPattern, URLResolver, path, reverse_lazy
 from django.utils.decorators import method_decorator
@@ -13,8 +14,9 @@ from unfold.sites import UnfoldAdminSite
 
 from jobsite.accounts.lockout import limited
 from jobsite.accounts.pages import PasswordView
+from jobsite.types import Context
 
-SIGN_IN: list[Callable[..., Any]] = [limited]
+SIGN_IN: list[Callable] = [limited]
 if "allauth" in settings.INSTALLED_APPS:  # the account pages ask for the second factor
     from allauth.account.decorators import secure_admin_login
 
@@ -24,18 +26,18 @@ if "allauth" in settings.INSTALLED_APPS:  # the account pages ask for the second
 
 
 class AutocompleteView(AutocompleteJsonView):
-    def serialize_result(self, obj: Any, to_field_name: str) -> dict[str, str]:
+    def serialize_result(self, obj: Model, to_field_name: str) -> dict[str, str]:
         page: Any = self.model_admin
         return super().serialize_result(obj, to_field_name) | {"text": page.choice_label(obj)}
 
 
 class AdminSite(UnfoldAdminSite):
     @method_decorator(SIGN_IN)
-    def login(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+    def login(self, request: HttpRequest, extra_context: Context | None = None) -> HttpResponse:
         return super().login(request, extra_context)
 
     @method_decorator(limited)
-    def password_change(self, request: HttpRequest, extra_context: Any = None) -> HttpResponseBase:
+    def password_change(self, request: HttpRequest, extra_context: Context | None = None) -> HttpResponseBase:
         view = PasswordView.as_view(
             form_class=AdminOwnPasswordChangeForm,
             success_url=reverse_lazy("admin:password_change_done"),

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from django.core.exceptions import ValidationError
@@ -91,7 +90,7 @@ def _part(file: File, name: str) -> bytes:
     file.seek(0)
     if file.read(4) != b"PK\x03\x04":
         return b""
-    limited: Any = _Limited(file, DIRECTORY_BYTES_MAX)
+    limited = _Limited(file, DIRECTORY_BYTES_MAX)
     try:
         with ZipFile(limited) as packed:
             limited.left = PARTS_BYTES_MAX
@@ -110,7 +109,7 @@ def unpacked_size(file: File) -> int:
     """Return the size of all parts of a ZIP file, in bytes, as its directory says. Raise ValidationError if
     it has too many parts, BadZipFile if it is damaged."""
     file.seek(0)
-    limited: Any = _Limited(file, DIRECTORY_BYTES_MAX)
+    limited = _Limited(file, DIRECTORY_BYTES_MAX)
     try:
         with ZipFile(limited) as packed:
             return sum(part.file_size for part in packed.infolist())

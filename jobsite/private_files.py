@@ -9,7 +9,7 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from django.conf import settings
 from django.db import models
@@ -21,7 +21,7 @@ _EARLIER = re.compile(r"\.([0-9a-f]{32})\.part")  # files of earlier checkouts b
 class PrivateNameField(models.CharField):
     """The name of a file below PRIVATE_ROOT. Backups contain the files that such columns name."""
 
-    def deconstruct(self) -> Any:
+    def deconstruct(self) -> tuple:
         name, _path, args, kwargs = super().deconstruct()
         return name, "django.db.models.CharField", args, kwargs
 

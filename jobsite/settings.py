@@ -116,7 +116,7 @@ FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 # (jobsite/ops/logs.py). Set LOG_REQUESTS to off if a proxy in front of the site logs requests.
 LOG_FORMAT = env.str("LOG_FORMAT", "text" if DEBUG else "json")
 LOG_REQUESTS = env.bool("LOG_REQUESTS", default=not DEBUG)
-LOGGING: dict[str, Any] = {
+LOGGING: dict[str, object] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {

@@ -12,6 +12,8 @@ if TYPE_CHECKING:  # models are not loaded when apps import this module
 StrOrPromise = str | Promise
 # A JSON object whose keys a schema, a serializer or a reader checks.
 JsonObject = dict[str, Any]
+# The context of a template.
+Context = dict[str, object]
 
 
 class UserRequest(HttpRequest):

@@ -26,8 +26,8 @@ from jobsite import private_files
 from jobsite.accounts import roles
 from tests.applications.makers import make_application, make_file, make_stage, make_step, make_submission
 from tests.factories import make_brand, make_filter, make_option, make_recruiter, make_vacancy
-from vacancies.admin.publication.selection import Selection
-from vacancies.history.versions import content, record, record_deletion
+from vacancies.admin.publication.selection import VacancySelection
+from vacancies.history.versions import read_content, record, record_deletion
 from vacancies.models import Attachment, Change, Filter, Vacancy, VacancyTemplate, Version
 from vacancies.operations.approval_requests import request_approval
 from vacancies.querysets import EVERY_BRAND
@@ -119,10 +119,10 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
         made[name] = make_vacancy(**common | more)
     for vacancy in made.values():
         Attachment.objects.create(vacancy=vacancy, name=f"{text} file", url=f"https://files.test/{text}.pdf")
-        record(vacancy, Change.FOUND, author=colleague, at=now)
+        record(vacancy, Change.EXTERNAL, author=colleague, at=now)
         Vacancy.objects.filter(pk=vacancy.pk).update(location=f"{text} elsewhere")
         record(vacancy, Change.CHANGED, author=colleague, at=now)
-    stored = {"content": content(made["draft"]), "updated_by": colleague}
+    stored = {"content": read_content(made["draft"]), "updated_by": colleague}
     VacancyTemplate.objects.create(name=f"{text} stored {WORD}", brand=brand, **stored)
     request_approval(made["spare"], {"title": f"{text} asked"}, note=text, at=now, author=colleague)
     gone = make_vacancy(title=f"{text} gone {WORD}", **common)
@@ -338,7 +338,7 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         "discard": {"page": "posted", "title": "Posted"},
     }
     if kind.startswith("bulk/"):
-        selection = Selection.of(Vacancy.objects.filter(pk=pk))
+        selection = VacancySelection.of(Vacancy.objects.filter(pk=pk))
         return {"data": {"vacancies": str(selection), **posted(world, model, kind[5:], pk)["data"]}}
     if kind in JSON and model == "forms_structure.form":
         requested = {"structure": structure("posted")} if kind != "extend" else {}

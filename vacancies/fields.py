@@ -5,13 +5,14 @@ from functools import lru_cache
 from typing import Any
 
 from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django_prose_editor.fields import ProseEditorField
 
 from jobsite.text.html import CleanHtml, sanitise, visible_text
 
 # The allowed markup (docs/decisions.md #11). The editor offers exactly this, so that nothing a recruiter
 # writes is removed.
-EDITOR_EXTENSIONS: dict[str, Any] = {
+EDITOR_EXTENSIONS: dict[str, object] = {
     "Bold": True,
     "Italic": True,
     "Underline": True,
@@ -70,7 +71,7 @@ class HtmlField(ProseEditorField):
         setattr(model_instance, self.attname, value)
         return value
 
-    def get_db_prep_save(self, value: Any, connection: Any) -> Any:
+    def get_db_prep_save(self, value: object, connection: BaseDatabaseWrapper) -> Any:
         # QuerySet.update() calls this without pre_save.
         return super().get_db_prep_save(sanitise(value) if isinstance(value, str) else value, connection)
 
@@ -87,7 +88,7 @@ class FoldedField(models.TextField):
         kwargs |= {"editable": False, "default": ""}
         super().__init__(*args, **kwargs)
 
-    def deconstruct(self) -> Any:
+    def deconstruct(self) -> tuple:
         name, _, args, kwargs = super().deconstruct()
         return name, "django.db.models.TextField", args, kwargs
 

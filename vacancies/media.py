@@ -8,7 +8,7 @@ see gives the same 404 as one that does not exist.
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 from urllib.parse import quote
 
 from django.conf import settings
@@ -106,9 +106,9 @@ def seen_by(request: HttpRequest, name: str, *, at: datetime) -> tuple[VisibleFi
     return None
 
 
-def _is_pending(user: User | AnonymousUser, name: str) -> bool:
+def _is_pending(user: User, name: str) -> bool:
     """Whether a waiting request for approval, or a template, of the brands of `user` has the file `name`."""
-    waiting = Approval.objects.waiting().filter(vacancy__in=Vacancy.objects.workable_by(user).values("pk"))
+    waiting = Approval.objects.waiting().filter(vacancy__in=Vacancy.objects.editable_by(user).values("pk"))
     templates = VacancyTemplate.objects.usable_by(user)
     found = (
         names_in(rows.values_list(f"{column}__image", f"{column}__attachments"))
@@ -124,10 +124,10 @@ def _restricted(request: HttpRequest, published: VacancyQuerySet) -> Iterator[Va
     if token := request.GET.get("preview"):
         yield Vacancy.objects.filter(pk__in=[opened_by(token)])
     if _is_recruiter(request.user) and not lacks_factor(request):
-        yield Vacancy.objects.workable_by(request.user)
+        yield Vacancy.objects.editable_by(request.user)
 
 
-def _is_recruiter(user: User | AnonymousUser) -> bool:
+def _is_recruiter(user: User | AnonymousUser) -> TypeGuard[User]:
     """Whether `user` may view vacancies in the admin."""
     rights = ("vacancies.view_vacancy", "vacancies.change_vacancy")
     return user.is_active and user.is_staff and any(map(user.has_perm, rights))
@@ -148,7 +148,7 @@ def media(request: HttpRequest, name: str) -> HttpResponseBase:
     request.META.pop("HTTP_ACCEPT_ENCODING", None)
     headers = _headers(name, shown.title)
     file = StaticFile(default_storage.path(name), list(headers.items()))
-    response: Any
+    response: HttpResponse
     if settings.X_ACCEL_PREFIX:
         response = HttpResponse(headers=headers)
         response["ETag"] = file.etag  # in nginx's format

@@ -1,7 +1,6 @@
 """Gauges about vacancies for Prometheus."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from django.db.models import Min
 from django.utils import timezone
@@ -19,7 +18,7 @@ COUNT_MAX = 10_000  # rows counted for each state: more are reported as this num
 def collect() -> Iterator[GaugeMetricFamily]:
     """Yield the vacancies by state and list, the revision, and how long maintenance is overdue."""
     now = timezone.now()
-    vacancies: Any = Vacancy.objects.order_by()
+    vacancies = Vacancy.objects.order_by()
     states = {
         (state.value,): vacancies.in_state(state, at=now).values("pk")[:COUNT_MAX].count()
         for state in State

@@ -113,7 +113,7 @@ def closing_soon(vacancies: VacancyQuerySet, *, at: datetime) -> VacancyQuerySet
 def filter_by_warning(vacancies: VacancyQuerySet, code: str, *, at: datetime) -> VacancyQuerySet:
     """Return the published and scheduled `vacancies` that have the warning `code`."""
     [warning] = [warning for warning in CONTENT_WARNINGS if warning.code == code]
-    return _prepared(vacancies).shown(at=at).filter(warning.condition(at))
+    return _prepared(vacancies).visible(at=at).filter(warning.condition(at))
 
 
 def with_warnings(vacancies: VacancyQuerySet, *, at: datetime) -> VacancyQuerySet:
@@ -131,7 +131,7 @@ def count_warnings(vacancies: VacancyQuerySet, *, at: datetime) -> dict[int | No
     columns = {
         _column(warning): models.Count("pk", filter=warning.condition(at)) for warning in CONTENT_WARNINGS
     }
-    rows = _prepared(vacancies).shown(at=at).order_by().values("brand_id").annotate(**columns)
+    rows = _prepared(vacancies).visible(at=at).order_by().values("brand_id").annotate(**columns)
     return {
         row["brand_id"]: {warning.code: row[_column(warning)] for warning in CONTENT_WARNINGS} for row in rows
     }

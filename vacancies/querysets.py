@@ -11,9 +11,12 @@ from typing import Any, Self
 
 from django.apps import apps
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Count, F, Func, Min, Prefetch, Q
 from django.db.models.functions import Coalesce
+from django.db.models.sql.compiler import SQLCompiler
 from django.utils import timezone
 
 from vacancies.choices import Keyword
@@ -52,7 +55,7 @@ class VacancyList(Enum):
         return audience in self.audiences and (is_hot or not self.is_hot)
 
 
-def own_brand(user: Any) -> Q:
+def own_brand(user: User) -> Q:
     """The condition on `brand` for rows that `user` may edit. Without multi-branding, rows that have no brand
     are open to everybody."""
     if user.has_perm(EVERY_BRAND):
@@ -66,7 +69,7 @@ class CodePointOrder(Func):
 
     template = "%(expressions)s"
 
-    def as_postgresql(self, compiler: Any, connection: Any) -> Any:
+    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> object:
         return self.as_sql(compiler, connection, template='(%(expressions)s) COLLATE "C"')
 
 
@@ -165,11 +168,11 @@ class VacancyQuerySet(PublishedQuerySet):
                 )  # it begins before it ends: see the constraints
         return self.filter(status=state)
 
-    def shown(self, *, at: datetime) -> Self:
+    def visible(self, *, at: datetime) -> Self:
         """Vacancies that are public at the time `at`, or become public without a further action."""
         return self.filter(status="published").not_expired(at=at)
 
-    def workable_by(self, user: Any) -> Self:
+    def editable_by(self, user: User) -> Self:
         """Vacancies of the brands that `user` works for, or all of them (docs/decisions.md #56)."""
         return self.filter(own_brand(user))
 
@@ -181,7 +184,7 @@ class VacancyQuerySet(PublishedQuerySet):
         lead = self.model._default_manager.filter(head_recruiter__in=pks)
         return self.filter(pk__in=lead.values("pk").union(links.order_by().values("vacancy"), *others))
 
-    def assigned_to(self, user: Any) -> Self:
+    def assigned_to(self, user: User) -> Self:
         """Vacancies of the recruiters with the e-mail address of `user`, and those that `user` created."""
         recruiters = apps.get_model("vacancies", "Recruiter").objects.order_by()
         pks = (

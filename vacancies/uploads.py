@@ -13,6 +13,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import Storage
+from django.core.files.uploadedfile import UploadedFile
 from django.db import models
 from django.db.models.fields.files import FieldFile, ImageFieldFile
 from django.utils.translation import gettext_lazy as _
@@ -29,7 +30,7 @@ from vacancies.validators import (
 )
 
 # Encoder settings: about the original size, within seconds for 25 megapixels.
-FORMATS: dict[str, tuple[str, dict[str, Any]]] = {
+FORMATS: dict[str, tuple[str, dict[str, object]]] = {
     "JPEG": (".jpg", {"quality": 90, "optimize": True}),
     "PNG": (".png", {"compress_level": 6}),
     "WEBP": (".webp", {"quality": 90, "method": 2}),
@@ -127,7 +128,7 @@ class _CleanOnUpload:
 
     storage: Storage
 
-    def to_python(self, data: Any) -> Any:
+    def to_python(self, data: object) -> UploadedFile | None:
         file: Any = forms.FileField.to_python(self, data)  # type: ignore[arg-type]
         if file is None:
             return None
@@ -176,11 +177,11 @@ class ImageField(models.ImageField):
     attr_class = _CleanImageFile
     cleaned = staticmethod(clean_image)
 
-    def deconstruct(self) -> Any:
+    def deconstruct(self) -> tuple:
         name, _path, args, kwargs = super().deconstruct()
         return name, "django.db.models.ImageField", args, kwargs
 
-    def formfield(self, **kwargs: Any) -> Any:
+    def formfield(self, **kwargs: Any) -> forms.Field:
         field: Any = super().formfield(**{"form_class": ImageFormField} | kwargs)
         field.storage = self.storage
         return field
@@ -192,11 +193,11 @@ class DocumentField(models.FileField):
     attr_class = _CleanFile
     cleaned = staticmethod(clean_document)
 
-    def deconstruct(self) -> Any:
+    def deconstruct(self) -> tuple:
         name, _path, args, kwargs = super().deconstruct()
         return name, "django.db.models.FileField", args, kwargs
 
-    def formfield(self, **kwargs: Any) -> Any:
+    def formfield(self, **kwargs: Any) -> forms.Field:
         ours: dict[str, Any] = {"form_class": DocumentFormField, "help_text": DOCUMENT_RULE}
         field: Any = super().formfield(**ours | kwargs)
         field.storage = self.storage

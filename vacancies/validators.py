@@ -2,7 +2,6 @@
 
 import warnings
 from datetime import datetime
-from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.files import File
@@ -50,7 +49,7 @@ def validate_datetime(value: datetime) -> None:
         raise ValidationError(_("Choose a date between the years 1900 and 2200."), code="range")
 
 
-def is_checked(file: Any) -> bool:
+def is_checked(file: object) -> bool:
     """Whether `file` was stored earlier, when other rules may have applied, or was just cleaned by
     `vacancies.uploads`."""
     return getattr(file, "_committed", False) or getattr(getattr(file, "file", file), "is_clean", False)

@@ -24,7 +24,7 @@ OLDER = "older"
 class VacancyFilter(AutocompleteSelectFilter):
     """By a vacancy, found by typing. That of another brand is neither found nor named."""
 
-    def __init__(self, field: Any, request: UserRequest, params: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, field: object, request: UserRequest, params: Any, *args: Any, **kwargs: Any) -> None:
         sent = as_id((params.pop("vacancy__id__exact", None) or [""])[-1])
         super().__init__(field, request, params, *args, **kwargs)
         if sent is not None:

@@ -68,8 +68,8 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
 
     # --- viewing: each view is logged ---
 
-    def change_view(self, request: UserRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
-        response = super().change_view(request, object_id, *args, **kwargs)
+    def change_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
+        response = super().change_view(request, object_id, **kwargs)
         if response.status_code == 200:
             log_access(request.user, Access.VIEW, int(object_id))
             form = response.context_data["adminform"].form
@@ -79,10 +79,8 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         response["Cache-Control"] = "private, no-store"
         return response
 
-    def history_view(
-        self, request: UserRequest, object_id: str, extra_context: dict[str, object] | None = None
-    ) -> HttpResponse:
-        response = super().history_view(request, object_id, extra_context)
+    def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
+        response = super().history_view(request, object_id, **kwargs)
         log_access(request.user, Access.VIEW, int(object_id))
         return response
 
@@ -90,9 +88,9 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         self,
         request: UserRequest,
         context: dict[str, object],
-        *args: Any,
+        *args: object,
         obj: Application,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> HttpResponse:
         """Add what the page shows beside the form. A user who may change the application reads it now."""
         at = timezone.now()

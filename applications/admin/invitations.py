@@ -20,7 +20,7 @@ from jobsite.admin.users import UserAdmin
 from jobsite.api.absolute_urls import base_url
 from jobsite.api.throttling import RateLimit
 from jobsite.text.formats import format_datetime
-from jobsite.types import UserRequest
+from jobsite.types import Context, UserRequest
 
 
 class InvitationsAdmin(UserAdmin):
@@ -38,9 +38,7 @@ class InvitationsAdmin(UserAdmin):
         ]
         return [*urls, *super().get_urls()]
 
-    def changelist_view(
-        self, request: UserRequest, extra_context: dict[str, object] | None = None
-    ) -> HttpResponse:
+    def changelist_view(self, request: UserRequest, extra_context: Context | None = None) -> HttpResponse:
         may = self.has_add_permission(request)
         context = {"may_invite": may, "invitations": open_invitations(request) if may else []}
         return super().changelist_view(request, context | (extra_context or {}))
@@ -49,7 +47,7 @@ class InvitationsAdmin(UserAdmin):
         self,
         request: UserRequest,
         form_url: str = "",
-        extra_context: dict[str, object] | None = None,
+        extra_context: Context | None = None,
     ) -> HttpResponse:
         if "account" in request.GET and request.user.is_superuser:
             return super().add_view(request, form_url, extra_context)

@@ -1,7 +1,5 @@
 """The admin of emails: what was sent, what waits and what failed."""
 
-from typing import Any
-
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.db.models import Model, QuerySet
@@ -76,9 +74,9 @@ class MessageAdmin(BrandScopedNoAddAdmin):
     def has_send_again_permission(self, request: UserRequest) -> bool:
         return request.user.has_perm("applications.add_message")
 
-    def change_view(self, request: UserRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
+    def change_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
         """Show an email. It contains what the applicant wrote, so it counts as a view of the application."""
-        response = super().change_view(request, object_id, *args, **kwargs)
+        response = super().change_view(request, object_id, **kwargs)
         message = self.get_object(request, object_id)
         if response.status_code == 200 and message and message.application_id:
             log_access(request.user, Access.VIEW, message.application_id)

@@ -48,7 +48,7 @@ class ReportForm(forms.Form):
         for field in self.fields.values():
             field.widget.attrs["class"] = "panel-select"
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         data = super().clean() or self.cleaned_data
         if self.errors:
             return data

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import date, datetime
-from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.models import User
@@ -26,7 +25,7 @@ from applications.admin.report_tables import (
 )
 from jobsite.admin.pages import AdminPages
 from jobsite.spreadsheets.writing import csv_response, xlsx_response
-from jobsite.types import UserRequest
+from jobsite.types import JsonObject, UserRequest
 from vacancies.models import Filter
 from vacancies.statistics.reading import Days, last_recorded
 
@@ -72,7 +71,7 @@ class ReportPages(AdminPages):
         return TemplateResponse(request, "admin/vacancies/vacancy/reports.html", context, status=status)
 
 
-def scope_of(user: User, data: dict[str, Any]) -> Scope:
+def scope_of(user: User, data: JsonObject) -> Scope:
     """Return what the report is about, by the valid `data` of the form."""
     by = data["by"]
     label = _("Brand") if by == BRAND else Filter.objects.get(keyword=by).label

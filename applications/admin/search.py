@@ -14,9 +14,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import admin
+from django.contrib.admin import ModelAdmin
 from django.contrib.auth.models import User
 from django.db import OperationalError, connection, transaction
-from django.db.models import Max, Model, Q
+from django.db.models import Max, Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -28,6 +29,7 @@ from applications.querysets import folded_address
 from forms_structure.models import Form
 from jobsite.admin.base import as_id
 from jobsite.text.names import person
+from jobsite.types import Context, StrOrPromise
 from vacancies.fields import fold
 from vacancies.models import Brand, FilterOption, Recruiter, Vacancy
 
@@ -63,10 +65,10 @@ class Kind:
     number or an address through an index. Of a large kind, only the newest rows are compared; older ones come
     from a trigram index on the SQL expression `indexed`, which has words as `folded` returns them."""
 
-    label: Any
+    label: StrOrPromise
     model: type[Model]
     matches: Callable[[str], Q]
-    shown: Callable[[Any], tuple[str, str]]
+    shown: Callable[..., tuple[str, str]]
     related: tuple[str, ...] = ()
     exact: Callable[[str], Q | None] = lambda text: None
     is_large: bool = False
@@ -107,7 +109,7 @@ def _reference_or_address(text: str) -> Q | None:
     return found | Q(pk=pk) if (pk := as_id(text)) is not None else found
 
 
-def _account(user: Any) -> tuple[str, str]:
+def _account(user: User) -> tuple[str, str]:
     return person(user), user.email
 
 
@@ -158,7 +160,7 @@ KINDS = (
 )
 
 
-def _joined(*parts: Any) -> str:
+def _joined(*parts: object) -> str:
     return ", ".join(str(part) for part in parts if part)
 
 
@@ -172,7 +174,7 @@ def search(request: HttpRequest) -> HttpResponse:
         else []
     )
     count = sum(len(group.hits) for group in groups)
-    context: dict[str, Any] = {
+    context: Context = {
         "text": text,
         "groups": groups,
         "count_text": ngettext("%(count)d result", "%(count)d results", count) % {"count": count},
@@ -200,14 +202,16 @@ def _groups(request: HttpRequest, text: str, count: int) -> Iterator[Group]:
         yield pages
 
 
-def _group(kind: Kind, page: Any, request: HttpRequest, text: str, words: list[str], count: int) -> Group:
+def _group(
+    kind: Kind, page: ModelAdmin, request: HttpRequest, text: str, words: list[str], count: int
+) -> Group:
     group = Group(str(kind.label))
     name = f"{kind.model._meta.app_label}_{kind.model._meta.model_name}"
     has_words = reduce(and_, map(kind.matches, words))
     if not kind.is_large and not kind.model._default_manager.filter(has_words).exists():
         return group  # none of any brand, so it does not matter which ones the user may see
     own = page.get_queryset(request)
-    pks: dict[Any, None] = {}  # in order
+    pks: dict[int, None] = {}  # in order
     for find in (_exact, _newest, _indexed):
         if len(pks) > count:
             break
@@ -229,13 +233,13 @@ def _group(kind: Kind, page: Any, request: HttpRequest, text: str, words: list[s
     return group
 
 
-def _exact(kind: Kind, own: Any, text: str, words: list[str]) -> Any:
+def _exact(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
     """Return the ids of the rows that `text` names by a number, a reference or an address."""
     condition = kind.exact(text)
     return _ids(own.filter(condition)) if condition is not None else []
 
 
-def _newest(kind: Kind, own: Any, text: str, words: list[str]) -> Any:
+def _newest(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
     """Return the ids of rows with all `words`, the newest first. Of a large kind, older rows are not read."""
     rows = own.filter(reduce(and_, map(kind.matches, words)))
     if kind.is_large:
@@ -244,7 +248,7 @@ def _newest(kind: Kind, own: Any, text: str, words: list[str]) -> Any:
     return _ids(rows)
 
 
-def _indexed(kind: Kind, own: Any, text: str, words: list[str]) -> Any:
+def _indexed(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
     """Return the ids of rows with all `words` from the trigram index: of a frequent word only some."""
     if not kind.indexed or connection.vendor != "postgresql" or min(map(len, words)) < 2:
         return []
@@ -270,7 +274,7 @@ def _escaped(word: str) -> str:
     return re.sub(r"([\\%_])", r"\\\1", word)
 
 
-def _ids(rows: Any) -> Any:
+def _ids(rows: QuerySet) -> QuerySet:
     return rows.order_by("-pk").values_list("pk", flat=True)
 
 

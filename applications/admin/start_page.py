@@ -12,7 +12,7 @@ from applications.models import Application, DailyApplications
 from jobsite.text.formats import format_datetime
 from jobsite.types import UserRequest
 from vacancies.access import scope_to_brands
-from vacancies.admin.dashboard import SHOWN, TREND, weekly
+from vacancies.admin.dashboard import MAX_ROWS, TREND, weekly
 from vacancies.admin.dashboard import dashboard as vacancies_dashboard
 from vacancies.statistics.reading import Days, by_day, last_recorded
 
@@ -51,7 +51,7 @@ def dashboard(request: UserRequest, context: dict[str, Any]) -> dict[str, Any]:
     # The ids first: they are in an index, from which the newest ones are found without reading the others.
     if trend := application_trend(request.user):
         context["trends"] = [*context.get("trends", []), trend]
-    latest = list(unread(request.user).order_by("-created_at", "-pk").values_list("pk", flat=True)[:SHOWN])
+    latest = list(unread(request.user).order_by("-created_at", "-pk").values_list("pk", flat=True)[:MAX_ROWS])
     rows = Application.objects.select_related("user", "vacancy").in_bulk(latest)
     return context | {
         "new_applications": {

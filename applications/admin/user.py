@@ -102,12 +102,10 @@ class UserAdmin(InvitationsAdmin):
     def has_delete_permission(self, request: UserRequest, obj: User | None = None) -> bool:
         return super().has_delete_permission(request, obj) and _may_manage(request, obj)
 
-    def history_view(
-        self, request: UserRequest, object_id: str, extra_context: dict[str, object] | None = None
-    ) -> HttpResponse:
+    def history_view(self, request: UserRequest, object_id: str, **kwargs: Any) -> HttpResponse:
         """Check access: Django's view does not use `get_queryset`."""
         get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
-        return super().history_view(request, object_id, extra_context)
+        return super().history_view(request, object_id, **kwargs)
 
     # --- the form ---
 

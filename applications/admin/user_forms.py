@@ -85,7 +85,7 @@ class InviteForm(forms.Form):
             raise ValidationError(_("A colleague has this address already. Search in the list of users."))
         return email
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         data = super().clean() or {}
         if "role" in data and "brands" in data:
             check_brands(self, [data["role"]], data["brands"])
@@ -118,7 +118,7 @@ class UserForm(UserChangeForm):
             raise ValidationError(_("You cannot deactivate your own account."))
         return is_active
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         super().clean()
         data = self.cleaned_data
         if "groups" in data and "brands" in data:

@@ -101,10 +101,10 @@ class TokenViewSet(ViewSet):
     authentication_classes = [BearerAuthentication]
     parser_classes = [ShallowJSONParser]
 
-    def get_permissions(self) -> list[Any]:
+    def get_permissions(self) -> list[object]:
         return [IsAuthenticated() if self.request.method == "DELETE" else AllowAny()]
 
-    def get_throttles(self) -> list[Any]:
+    def get_throttles(self) -> list[object]:
         tries = [RateLimit(settings.SIGN_IN_RATE)] if self.request.method == "POST" else []
         return [*super().get_throttles(), *tries]
 

@@ -19,6 +19,7 @@ from django.utils.http import parse_header_parameters
 from multipart import MultipartError, MultipartSegment, PushMultipartParser
 
 from forms_structure.structure import NO_TEXT
+from jobsite.types import JsonObject
 
 logger = logging.getLogger(__name__)
 
@@ -46,11 +47,11 @@ class BodyError(Exception):
 TOO_LARGE = "The body is larger than 25 MB."
 NO_ROOM = "The server cannot store files at the moment. Nothing was saved. Try again later."
 TRUNCATED = "The body is shorter than Content-Length says, or the connection was lost."
-NOT_MULTIPART = "The body is no complete multipart/form-data (RFC 7578)."
+NOT_MULTIPART = "The body is not a complete multipart/form-data (RFC 7578)."
 
 
 @contextmanager
-def reading(request: HttpRequest) -> Iterator[tuple[dict[str, Any], dict[str, File]]]:
+def reading(request: HttpRequest) -> Iterator[tuple[JsonObject, dict[str, File]]]:
     """Yield the JSON document of the body, and its files by part name, which are closed afterwards. Raise
     BodyError."""
     try:
@@ -114,7 +115,7 @@ class _Body:
 # --- JSON --------------------------------------------------------------------------------------
 
 
-def _document(body: bytes) -> dict[str, Any]:
+def _document(body: bytes) -> JsonObject:
     if sum(map(body.count, (b"[", b"{", b","))) > MEMBERS_MAX:
         raise BodyError("The JSON has too many members.", 413)
     try:
@@ -132,7 +133,7 @@ class _JsonError(ValueError):
     """JSON that this service refuses, with a message that repeats no values."""
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, object]]) -> JsonObject:
     members = dict(pairs)
     if len(members) < len(pairs):
         raise _JsonError("The JSON has a member twice.")
@@ -140,15 +141,15 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse(constant: str) -> None:
-    raise _JsonError("NaN and Infinity are no JSON.")
+    raise _JsonError("NaN and Infinity are not valid JSON.")
 
 
-def _check_values(document: Any) -> None:
+def _check_values(document: object) -> None:
     """Raise _JsonError for what cannot be stored: NUL, halves of surrogate pairs, deep nesting."""
     level, depth = [document], 0
     while level:
         depth += 1
-        below: list[Any] = []
+        below: list[object] = []
         for value in level:
             if isinstance(value, str) and NO_TEXT.search(value):
                 raise _JsonError("A text has a NUL, or a character that UTF-8 cannot represent.")

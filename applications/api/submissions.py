@@ -30,10 +30,10 @@ from applications.operations.submitting import (
     ProofRequiredError,
     SubmissionError,
     UnknownPartError,
-    submit,
+    submit_application,
 )
 from applications.submissions import proof
-from applications.submissions.forms import ServedForm, served_form
+from applications.submissions.forms import ServedForm, submission_form
 from applications.submissions.validation import document_errors
 from jobsite.api import client_address
 from jobsite.api.absolute_urls import base_url
@@ -73,7 +73,7 @@ class SubmissionViewSet(ViewSet):
         at = timezone.now()
         vacancies = Vacancy.objects.with_form().only("title", "audience", "apply_url")
         vacancy = find_published(request, pk, vacancies, at=at)
-        form = served_form(vacancy)
+        form = submission_form(vacancy)
         if not form.accepts_applications:
             raise NotFound(NO_SUCH_VACANCY)
         self._count(request, vacancy)
@@ -124,7 +124,7 @@ def _account(request: Request) -> User | None:
 def _receive(
     request: HttpRequest, vacancy: Vacancy, form: ServedForm, *, user: User | None, at: datetime
 ) -> Application:
-    """Store the submission in the body of `request`. Raise BodyError, or the errors of `submit`."""
+    """Store the submission in the body of `request`. Raises BodyError and SubmissionError."""
     key = request.headers.get("Idempotency-Key", "")
     if "Idempotency-Key" in request.headers and not _KEY.fullmatch(key):
         raise BodyError("Idempotency-Key must have 1 to 255 visible ASCII characters.")
@@ -133,7 +133,7 @@ def _receive(
             errors = document_errors(document)
         if errors:
             raise SubmissionError(errors, language=form.language)
-        return submit(
+        return submit_application(
             vacancy,
             document["values"],
             files,

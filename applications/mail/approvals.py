@@ -82,7 +82,7 @@ def _queue_decision(approval: Approval, base_url: str, at: datetime) -> list[Mes
 
 def _may_see(user: User, vacancy: Vacancy) -> bool:
     rights = ("vacancies.view_vacancy", "vacancies.change_vacancy")
-    is_own = Vacancy.objects.workable_by(user).filter(pk=vacancy.pk).exists()
+    is_own = Vacancy.objects.editable_by(user).filter(pk=vacancy.pk).exists()
     return is_own and any(map(user.has_perm, rights))
 
 

@@ -1,11 +1,10 @@
 """Emails about vacancies that close soon, a job of the dispatcher."""
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -36,7 +35,7 @@ class ClosingEmails(DailyJob):
         return queue_closing(user, at=at, base_url=self.base_url)
 
 
-def closing_for(user: User, *, at: datetime) -> Any:
+def closing_for(user: User, *, at: datetime) -> QuerySet:
     """Return the vacancies that close soon and concern `user`, who was not told yet.
 
     A vacancy concerns whoever changed it in the admin, and its recruiters by their e-mail address. If nobody
@@ -55,7 +54,7 @@ def closing_for(user: User, *, at: datetime) -> Any:
     told = ClosingNotice.objects.filter(
         user=user, vacancy=OuterRef("pk"), publish_until=OuterRef("publish_until")
     )
-    closing = Vacancy.objects.workable_by(user).published(at=at).filter(publish_until__lte=at + NOTICE_PERIOD)
+    closing = Vacancy.objects.editable_by(user).published(at=at).filter(publish_until__lte=at + NOTICE_PERIOD)
     return closing.filter(concerned).exclude(Exists(told)).order_by("publish_until", "pk")
 
 

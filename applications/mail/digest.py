@@ -53,7 +53,7 @@ def queue_digest(user: User, *, at: datetime, base_url: str = "") -> Message | N
         created_at__gt=since,
         created_at__lte=at,
         withdrawn_at=None,
-        vacancy__in=Vacancy.objects.workable_by(user).values("pk"),
+        vacancy__in=Vacancy.objects.editable_by(user).values("pk"),
     )
     counts: list[Any] = list(
         rows.order_by()
@@ -78,7 +78,7 @@ def queue_digest(user: User, *, at: datetime, base_url: str = "") -> Message | N
         )
 
 
-def _lines(counts: list[dict[str, Any]], since: datetime, base_url: str) -> list[str]:
+def _lines(counts: list[dict[str, object]], since: datetime, base_url: str) -> list[str]:
     address = absolute(reverse("admin:applications_application_changelist"), base_url)
     lines = [_("New applications since %(since)s:") % {"since": format_datetime(since)}]
     for row in counts[:LINES_MAX]:

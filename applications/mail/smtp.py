@@ -133,7 +133,7 @@ class Transport:
             self.close()
 
 
-def _configured() -> Any:
+def _configured() -> object:
     """Return the backend of EMAIL_URL, not connected."""
     backend: Any = mail.get_connection() if django.VERSION < (6, 1) else mail.mailers.default  # type: ignore[attr-defined]
     if isinstance(backend, EmailBackend):

@@ -10,7 +10,7 @@ from applications.operations.applicants import (
     withdraw_application,
 )
 from applications.operations.stages import create_application, move, move_if_unchanged, undo_moves
-from applications.operations.submitting import submit
+from applications.operations.submitting import submit_application
 
 __all__ = [
     "AccountExistsError",
@@ -21,7 +21,7 @@ __all__ = [
     "move",
     "move_if_unchanged",
     "new_account",
-    "submit",
+    "submit_application",
     "undo_moves",
     "verify",
     "withdraw_application",

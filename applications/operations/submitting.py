@@ -23,7 +23,7 @@ from applications.operations.stages import create_application
 from applications.querysets import folded_address
 from applications.submissions import idempotency, proof
 from applications.submissions.files import FileError, StoredFiles, sha256_of, store
-from applications.submissions.forms import ServedForm, had_same_consent, served_form
+from applications.submissions.forms import ServedForm, had_same_consent, submission_form
 from applications.submissions.idempotency import KeyInUseError, KeyReusedError
 from applications.submissions.proof import ProofRequiredError
 from applications.submissions.validation import Error, field_errors, file_fields, pointer
@@ -40,7 +40,7 @@ __all__ = [
     "ProofRequiredError",
     "SubmissionError",
     "UnknownPartError",
-    "submit",
+    "submit_application",
 ]
 
 REPEATED_WITHIN = timedelta(days=1)  # an equal submission from the same address is the same application
@@ -66,7 +66,7 @@ class SubmissionError(Exception):
         super().__init__(f"{len(errors)} errors")
 
 
-def submit(
+def submit_application(
     vacancy: Vacancy,
     values: JsonObject,
     files: Mapping[str, File],
@@ -91,7 +91,7 @@ def submit(
     Raise ClosedError, UnknownPartError, SubmissionError, ProofRequiredError, KeyInUseError or KeyReusedError;
     then nothing is stored.
     """
-    form = form or served_form(vacancy)
+    form = form or submission_form(vacancy)
     if not form.accepts_applications:
         raise ClosedError
     if files.keys() - file_fields(form):
@@ -135,7 +135,7 @@ def _submit(
     solution: str | None,
     is_proof_required: bool,
 ) -> Application:
-    """Do what `submit` does. Raise IntegrityError if the vacancy, `user` or the snapshot was deleted."""
+    """Create the application. Raise IntegrityError if the vacancy, `user` or the snapshot was deleted."""
     hashes = sha256_of(files)
     fingerprint = idempotency.digest(values, hashes)
     content = idempotency.digest(fingerprint, form_version, source)

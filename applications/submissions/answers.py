@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from django.utils.translation import gettext
 
 from applications.models import Submission, SubmissionFile
 from forms_structure.choices import FieldType
+from jobsite.types import JsonObject
 
 # Control characters, and characters that change the direction of text: "exe.fdp" would read "pdf.exe".
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -61,7 +61,7 @@ def answers(submission: Submission) -> list[Section]:
 
 
 def _answers(
-    fields: list[dict[str, Any]], values: dict[str, Any], files: dict[str, SubmissionFile]
+    fields: list[JsonObject], values: JsonObject, files: dict[str, SubmissionFile]
 ) -> Iterator[Answer]:
     """Yield the answers to `fields` and to those that depend on them. Removes what it used from `values` and
     `files`."""
@@ -92,7 +92,7 @@ def _values(file: SubmissionFile | None, texts: list[str]) -> list[str]:
     return [_UNSEEN.sub("", file.original_name)] if file else [text for text in texts if text]
 
 
-def _texts(value: Any, labels: dict[str, str]) -> list[str]:
+def _texts(value: object, labels: dict[str, str]) -> list[str]:
     """Return the texts of a stored value, with the labels of options."""
     if value is None:
         return []

@@ -5,10 +5,10 @@ import re
 import socket
 import struct
 from contextlib import suppress
-from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.core.files import File
 
 from applications.models import ScanState
 
@@ -23,7 +23,7 @@ class VirusFoundError(Exception):
     """clamd found a virus. The message is its name."""
 
 
-def scan(file: Any) -> ScanState:
+def scan(file: File) -> ScanState:
     """Scan `file`, a file open for reading. Raise VirusFoundError.
 
     The result is FAILED if clamd does not respond or refuses the file, so that no application is lost.
@@ -57,7 +57,7 @@ def address() -> str | tuple[str, int]:
     raise ValueError("ANTIVIRUS must be clamd:/path/of/socket or clamd://host:port.")
 
 
-def _reply(file: Any) -> str:
+def _reply(file: File) -> str:
     with _connected() as clamd:
         clamd.sendall(b"zINSTREAM\0")
         while chunk := file.read(CHUNK):

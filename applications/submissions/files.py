@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Any
+from typing import BinaryIO
 from zipfile import BadZipFile
 
 from django.core.exceptions import ValidationError
@@ -106,7 +106,7 @@ def store(files: Mapping[str, File], hashes: Mapping[str, str] | None = None) ->
     return stored
 
 
-def open_file(file: SubmissionFile) -> Any:
+def open_file(file: SubmissionFile) -> BinaryIO:
     """Open `file` for reading. Raise FileNotFoundError."""
     return private_files.open_file(file.path)
 

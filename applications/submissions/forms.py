@@ -11,10 +11,11 @@ from forms_structure.models import ConsentText, Form
 from forms_structure.roles import roles
 from forms_structure.structure import CONSENT, Structure
 from jobsite.languages import site_language
+from jobsite.types import JsonObject
 from vacancies.models import Vacancy
 
 SERIALIZED_MAX = 200  # forms, in each process
-_serialized: dict[str, tuple[list[dict[str, Any]], str]] = {}  # sections and version, by content
+_serialized: dict[str, tuple[list[JsonObject], str]] = {}  # sections and version, by content
 VERSIONS_MAX = 20  # saved versions of a form that are compared with an older version of a submission
 
 
@@ -23,18 +24,18 @@ class ServedForm:
     """A form as the API serves it. `version` is its digest, `roles` has the field name of each role."""
 
     form: Form | None
-    sections: list[dict[str, Any]]
+    sections: list[JsonObject]
     language: str
     version: str
     roles: dict[str, str]
     accepts_applications: bool
 
     @property
-    def consent(self) -> dict[str, Any]:
+    def consent(self) -> JsonObject:
         return _consent_in(self.sections)
 
 
-def served_form(vacancy: Vacancy) -> ServedForm:
+def submission_form(vacancy: Vacancy) -> ServedForm:
     """Return the form of `vacancy`. Two queries. Requires `Vacancy.objects.with_form()`."""
     form = vacancy.served_form
     structure = form.whole_structure if form else []
@@ -76,7 +77,7 @@ def had_same_consent(form: ServedForm, version: str) -> bool:
     )
 
 
-def _consent_in(sections: list[dict[str, Any]]) -> dict[str, Any]:
+def _consent_in(sections: list[JsonObject]) -> JsonObject:
     fields = sections[-1]["fields"] if sections else []
     return fields[-1] if fields and fields[-1]["name"] == CONSENT else {}
 

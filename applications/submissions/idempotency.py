@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 
@@ -30,7 +29,7 @@ class KeyReusedError(Exception):
     """The key was used with other content."""
 
 
-def digest(*parts: Any) -> str:
+def digest(*parts: object) -> str:
     """Return a hash of JSON data."""
     return sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 

@@ -7,7 +7,6 @@ time until which the challenge is valid: the end of the hour after the one in wh
 import base64
 import json
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from altcha import create_challenge_v1, extract_params_v1, verify_solution_v1
 from django.conf import settings
@@ -15,6 +14,7 @@ from django.db import IntegrityError
 from django.utils.crypto import salted_hmac
 
 from applications.models import Application, UsedProof
+from jobsite.types import JsonObject
 from vacancies.models import Vacancy
 
 MAX_NUMBER = 100_000  # takes a browser about a second
@@ -34,7 +34,7 @@ def is_required(vacancy: Vacancy, *, at: datetime) -> bool:
     return recent.exclude(reference=None)[: SUBMISSIONS_MAX + 1].count() > SUBMISSIONS_MAX
 
 
-def challenge(vacancy: Vacancy, *, at: datetime) -> dict[str, Any]:
+def challenge(vacancy: Vacancy, *, at: datetime) -> JsonObject:
     """Return a challenge for one submission to `vacancy`."""
     hour = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     made = create_challenge_v1(
@@ -75,7 +75,7 @@ def spend(proof: UsedProof) -> None:
         raise ProofRequiredError from error
 
 
-def _payload(solution: str) -> dict[str, Any]:
+def _payload(solution: str) -> JsonObject:
     """Return the decoded ALTCHA payload. Raise ProofRequiredError if it is not one."""
     try:
         payload = json.loads(base64.b64decode(solution, validate=True))

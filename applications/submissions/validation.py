@@ -17,6 +17,7 @@ from applications.submissions.forms import ServedForm
 from forms_structure.choices import FieldType
 from forms_structure.schema import submission_schema
 from forms_structure.structure import HONEYPOT, walk
+from jobsite.types import JsonObject
 
 SOURCE_MAX = 200
 UNKNOWN_MAX = 100  # errors about fields that the form does not have
@@ -29,7 +30,7 @@ _ORDER = (
 )  # fmt: skip
 _validators: dict[str, Draft202012Validator] = {}
 
-Field = dict[str, Any]
+Field = JsonObject
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,12 @@ class Error:
     detail: str
 
 
-def pointer(*path: Any) -> str:
+def pointer(*path: object) -> str:
     """Return the JSON Pointer of a value below `values`."""
     return "".join(f"/{str(each).replace('~', '~0').replace('/', '~1')}" for each in ("values", *path))
 
 
-def field_errors(form: ServedForm, values: dict[str, Any], files: Collection[str]) -> list[Error]:
+def field_errors(form: ServedForm, values: JsonObject, files: Collection[str]) -> list[Error]:
     """Return the errors of `values`, one for each value, in the order of the form. `files` has the names of
     the fields for which a file was sent."""
     shown = dict(_shown(section_fields(form), values))
@@ -98,7 +99,7 @@ def _inputs(field: Field) -> list[str]:
     return [field["label"]["name"], field["name"]] if isinstance(field["label"], dict) else [field["name"]]
 
 
-def _shown(fields: list[Field], values: dict[str, Any]) -> Iterator[tuple[str, Field]]:
+def _shown(fields: list[Field], values: JsonObject) -> Iterator[tuple[str, Field]]:
     """Yield the inputs that an applicant with `values` sees, as (name, field)."""
     for field in fields:
         for name in _inputs(field):
@@ -131,8 +132,8 @@ def _validator(form: ServedForm) -> Draft202012Validator:
 
 
 def _failed(
-    form: ServedForm, shown: dict[str, Field], values: dict[str, Any]
-) -> Iterator[tuple[tuple[Any, ...], str, str]]:
+    form: ServedForm, shown: dict[str, Field], values: JsonObject
+) -> Iterator[tuple[tuple[object, ...], str, str]]:
     """Yield (path, keyword, message) of each error of `values`, which are those of shown fields."""
     shallow = {name: _shallow(value, shown[name]) for name, value in values.items()}
     for error in _validator(form).iter_errors(shallow):
@@ -144,7 +145,7 @@ def _failed(
             yield path, keyword, _message(error, keyword, shown[str(path[0])])
 
 
-def _shallow(value: Any, field: Field, *, is_item: bool = False) -> Any:
+def _shallow(value: object, field: Field, *, is_item: bool = False) -> object:
     """Return `value`, or something smaller that is invalid for the same reason.
 
     No value has nested lists or objects, and a list with more items than there are options is invalid.
@@ -198,7 +199,7 @@ def _message(error: ValidationError, keyword: str, field: Field) -> str:
     }.get(type_, _("This field is required."))
 
 
-def document_errors(document: dict[str, Any]) -> list[Error]:
+def document_errors(document: JsonObject) -> list[Error]:
     """Return the errors of the members of the JSON document, in the order of the document's description."""
     types: dict[str, type] = {"version": str, "values": dict, "source": str, "proof": str}
     errors = []

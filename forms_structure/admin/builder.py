@@ -35,7 +35,7 @@ from forms_structure.schema import submission_schema
 from forms_structure.structure import StructureError
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
-from jobsite.types import UserRequest
+from jobsite.types import Context, UserRequest
 
 CANNOT_ACCEPT = gettext_lazy(
     "Nobody can apply with this form yet: it needs a required field for the e-mail address of the applicant."
@@ -96,7 +96,7 @@ class BuilderAdmin(FormBaseAdmin):
         request: UserRequest,
         object_id: str,
         form_url: str = "",
-        extra_context: dict[str, object] | None = None,
+        extra_context: Context | None = None,
     ) -> HttpResponse:
         form = self.form_or_404(request, object_id)
         get_token(request)  # sets the cookie for the POSTs of the script

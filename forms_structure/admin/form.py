@@ -1,7 +1,6 @@
 """The admin of application forms: the changelist, adding and deleting."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
@@ -93,7 +92,7 @@ class FormAdmin(BuilderAdmin, FormHistoryAdmin):
         return redirect(self.address("change", obj))
 
     def formfield_for_foreignkey(
-        self, db_field: ForeignKey, request: UserRequest, **kwargs: Any
+        self, db_field: ForeignKey, request: UserRequest, **kwargs: object
     ) -> ModelChoiceField | None:
         if db_field.name == "extends":
             kwargs["queryset"] = self.get_queryset(request).filter(extends=None)
@@ -101,7 +100,7 @@ class FormAdmin(BuilderAdmin, FormHistoryAdmin):
 
     # --- deleting: only unused forms ---
 
-    def get_deleted_objects(self, objs: Sequence[Form], request: UserRequest) -> Any:
+    def get_deleted_objects(self, objs: Sequence[Form], request: UserRequest) -> tuple:
         """Protect forms in use, also without a foreign key: vacancies without a form use the site's form."""
         to_delete, counts, perms, protected = super().get_deleted_objects(objs, request)
         for form in objs:

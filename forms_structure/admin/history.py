@@ -12,7 +12,7 @@ from forms_structure.admin.base import FormBaseAdmin
 from forms_structure.outline import difference
 from forms_structure.structure import StructureError
 from jobsite.admin.base import as_id
-from jobsite.types import UserRequest
+from jobsite.types import Context, UserRequest
 
 MAX_SNAPSHOTS = 20
 
@@ -24,7 +24,7 @@ class FormHistoryAdmin(FormBaseAdmin):
         return [*self.object_urls({"restore": self.restore_view}), *super().get_urls()]
 
     def history_view(
-        self, request: UserRequest, object_id: str, extra_context: dict[str, object] | None = None
+        self, request: UserRequest, object_id: str, extra_context: Context | None = None
     ) -> HttpResponse:
         form = self.form_or_404(request, object_id)
         snapshots = list(form.snapshots.select_related("author")[: MAX_SNAPSHOTS + 1])

@@ -124,11 +124,11 @@ def opens_at(request: HttpRequest, credentials: Credentials) -> datetime:
     return end
 
 
-def limited(view: Callable[..., Any]) -> Callable[..., Any]:
+def limited(view: Callable) -> Callable:
     """Limit the posts to `view` from one address, which may try many accounts."""
 
     @wraps(view)
-    def answer(request: HttpRequest, *args: object, **kwargs: object) -> Any:
+    def answer(request: HttpRequest, *args: object, **kwargs: object) -> object:
         limit = RateLimit(settings.SIGN_IN_RATE)
         if request.method == "POST" and not limit.allow_request(request):
             return too_many(request, wait=limit.wait())

@@ -160,7 +160,7 @@ class ConfirmView(views.PasswordResetConfirmView):
         return redirect("admin:index") if form.user.is_staff else response
 
 
-def page(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
+def page(view: Callable) -> Callable[..., HttpResponse]:
     """Serve `view` in the language of the browser, never cached."""
 
     @limited

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -9,8 +10,10 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME, InlineAdminFormSe
 from django.contrib.messages.storage import default_storage
 from django.core.exceptions import BadRequest
 from django.db import models
+from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
-from django.http import HttpRequest
+from django.forms import BaseModelForm
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import URLPattern, path
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -18,6 +21,7 @@ from unfold.admin import ModelAdmin, TabularInline
 
 from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
 from jobsite.db.transactions import retry_on_conflict
+from jobsite.types import Context
 
 WORDS_MAX = 50  # of a search; SQLite refuses a condition with a thousand
 
@@ -57,25 +61,25 @@ class InlineFormSet(InlineAdminFormSet):
         return json.dumps(data)
 
 
-class CheckedIds:
+class ValidateIdsMixin:
     """Reject invalid ids in requests with 400. Django passes them to the database, which fails."""
 
-    def check_ids(self, request: HttpRequest, sent: Any) -> None:
+    def check_ids(self, request: HttpRequest, sent: QueryDict) -> None:
         of_inlines = [inline.model._meta for inline in self.get_inlines(request, None)]  # type: ignore[attr-defined]
         metas = [self.opts, *of_inlines]  # type: ignore[attr-defined]
         own = {f.name for meta in metas for f in (*meta.fields, *meta.many_to_many) if f.is_relation}
         for name, values in sent.lists():
             if name.rpartition("-")[2] in own and any(value and as_id(value) is None for value in values):
-                raise BadRequest(f"{name} is no id.")
+                raise BadRequest(f"{name} is not a valid id.")
 
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+    def changeform_view(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         self.check_ids(request, request.GET)
         self.check_ids(request, request.POST)
         view = super().changeform_view  # type: ignore[misc]
         if request.method != "POST":
             return view(request, *args, **kwargs)
 
-        def post() -> Any:
+        def post() -> HttpResponse:
             request._messages = default_storage(request)  # type: ignore[attr-defined] # drops those of a failed attempt
             return view(request, *args, **kwargs)
 
@@ -89,11 +93,13 @@ class CheckedIds:
         return super().get_object(request, object_id, from_field)  # type: ignore[misc]
 
     # Django 6.1 adds `action_location`.
-    def response_action(self, request: HttpRequest, queryset: Any, *args: Any, **options: Any) -> Any:
+    def response_action(
+        self, request: HttpRequest, queryset: QuerySet, *args: object, **options: object
+    ) -> HttpResponse | None:
         chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
         is_number = isinstance(self.opts.pk, models.IntegerField)  # type: ignore[attr-defined]
         if any("\0" in pk or (is_number and as_id(pk) is None) for pk in chosen):
-            raise BadRequest("What is chosen are no ids.")
+            raise BadRequest("The selection contains an invalid id.")
         return super().response_action(request, queryset, *args, **options)  # type: ignore[misc]
 
 
@@ -103,13 +109,13 @@ def action_parameters(request: HttpRequest) -> list[tuple[str, str]]:
     return [(name, value) for name in names for value in request.POST.getlist(name)]
 
 
-class JobsiteAdmin(CheckedIds, ZonedDateTimesAdmin, ModelAdmin):
+class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
     """The base of all admin pages. Its changelist is titled "Brands" instead of "Select brand to change"."""
 
     warn_unsaved_form = True
     list_per_page = 50
 
-    def object_urls(self, views: dict[str, Any]) -> list[URLPattern]:
+    def object_urls(self, views: dict[str, Callable]) -> list[URLPattern]:
         """Return a URL below an object for each view, by name: "review" is at <pk>/review/ and is called
         vacancies_vacancy_review."""
         prefix = f"{self.opts.app_label}_{self.opts.model_name}"
@@ -123,8 +129,8 @@ class JobsiteAdmin(CheckedIds, ZonedDateTimesAdmin, ModelAdmin):
         ]
 
     def get_actions(
-        self, request: HttpRequest, *args: Any, action_location: Any = None, **options: Any
-    ) -> Any:
+        self, request: HttpRequest, *args: object, action_location: object = None, **options: object
+    ) -> dict:
         """Put "Delete" last, where nobody chooses it by mistake. Django 6.1 passes `action_location`."""
         where = {} if action_location is None else {"action_location": action_location}
         actions = super().get_actions(request, *args, **where, **options)
@@ -132,27 +138,29 @@ class JobsiteAdmin(CheckedIds, ZonedDateTimesAdmin, ModelAdmin):
             actions["delete_selected"] = delete
         return actions
 
-    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+    def lookup_allowed(self, lookup: str, value: object, request: HttpRequest) -> bool:
         """Allow only the lookups of the page's filters. A regex lookup in the URL could run for minutes."""
         name, _, rest = lookup.partition("__")
         filters = {getattr(f, "parameter_name", f) for f in self.list_filter}
         return name in filters and rest in ("", "exact", "isnull", "id__exact")
 
-    def choice_label(self, row: Any) -> str:
+    def choice_label(self, row: object) -> str:
         """Return the text of `row` in a field or filter that searches for rows."""
         return str(row)
 
-    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet, search_term: str
+    ) -> tuple[QuerySet, bool]:
         words = search_term.replace("\0", "").split()[:WORDS_MAX]
         return super().get_search_results(request, queryset, " ".join(words))
 
-    def get_inline_formsets(self, *args: Any, **kwargs: Any) -> Any:
+    def get_inline_formsets(self, *args: Any, **kwargs: Any) -> list:
         return [InlineFormSet(each) for each in super().get_inline_formsets(*args, **kwargs)]
 
-    def get_changelist_form(self, request: HttpRequest, **kwargs: Any) -> Any:
+    def get_changelist_form(self, request: HttpRequest, **kwargs: object) -> type[BaseModelForm]:
         return super().get_changelist_form(request, **{"form": NamedRow} | kwargs)
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+    def changelist_view(self, request: HttpRequest, extra_context: Context | None = None) -> HttpResponse:
         title = capfirst(str(self.opts.verbose_name_plural))
         return super().changelist_view(request, {"title": title} | (extra_context or {}))
 

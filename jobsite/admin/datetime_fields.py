@@ -126,7 +126,7 @@ class ZonedDateTimeField(forms.SplitDateTimeField):
         local = timezone.localtime(initial)
         return is_ambiguous(local.replace(tzinfo=None)) and chosen != str(local.fold)
 
-    def _clean_bound_field(self, bf: BoundField) -> Any:
+    def _clean_bound_field(self, bf: BoundField) -> object:
         """Keep a stored value whose text is unchanged: to the microsecond, and also where the text is
         ambiguous."""
         stored = bf.form.initial.get(bf.name)
@@ -165,7 +165,9 @@ def _names(naive: datetime) -> dict[str, str]:
 class ZonedDateTimesAdmin:
     """An admin page or inline that uses ZonedDateTimeField for every DateTimeField."""
 
-    def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_dbfield(
+        self, db_field: models.Field, request: HttpRequest, **kwargs: object
+    ) -> forms.Field | None:
         if isinstance(db_field, models.DateTimeField):
             kwargs = {"form_class": ZonedDateTimeField, "widget": ZonedDateTimeWidget} | kwargs
         return super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]

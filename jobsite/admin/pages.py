@@ -1,9 +1,12 @@
 """Pages beside the list and the form of an admin: views that receive the admin."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpRequest
 from django.urls import URLPattern, path
+
+from jobsite.types import Context, StrOrPromise
 
 
 class AdminPages:
@@ -15,13 +18,13 @@ class AdminPages:
     def urls(self) -> list[URLPattern]:
         raise NotImplementedError
 
-    def url(self, route: str, view: Any, name: str, /, **values: Any) -> URLPattern:
+    def url(self, route: str, view: Callable, name: str, /, **values: object) -> URLPattern:
         """Return the URL `route` below the list of the model."""
         opts = self.admin.opts
         wrapped = self.admin.admin_site.admin_view(view)
         return path(route, wrapped, values, name=f"{opts.app_label}_{opts.model_name}_{name}")
 
-    def context(self, request: HttpRequest, title: Any, **values: Any) -> dict[str, Any]:
+    def context(self, request: HttpRequest, title: StrOrPromise, **values: object) -> Context:
         """Return the context of a page: what every page of the admin has, and `values`."""
         return {
             **self.admin.admin_site.each_context(request), "title": title, "opts": self.admin.opts, **values

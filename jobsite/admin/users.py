@@ -50,7 +50,7 @@ class PermissionsAdmin(JobsiteAdmin):
     """An admin page with a choice of permissions: those of the user."""
 
     def formfield_for_manytomany(
-        self, db_field: ManyToManyField, request: UserRequest, **kwargs: Any
+        self, db_field: ManyToManyField, request: UserRequest, **kwargs: object
     ) -> ModelMultipleChoiceField | None:
         if db_field.related_model is Permission:
             kwargs["queryset"] = roles.held_by(request.user).select_related("content_type")

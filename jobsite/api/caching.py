@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, MutableMapping
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -44,7 +43,7 @@ def etag_of(body: bytes, apply: str = "") -> str:
     return f'W/"{xxh3_128_hexdigest(body + apply.encode())}"'
 
 
-def is_unchanged(environ: MutableMapping[str, Any], etag: str) -> bool:
+def is_unchanged(environ: MutableMapping[str, str], etag: str) -> bool:
     """Whether If-None-Match contains `etag`, by weak comparison (RFC 9110 13.1.2): W/"a" equals "a"."""
     condition = environ.get("HTTP_IF_NONE_MATCH")
     if not condition or condition == etag:
@@ -53,7 +52,7 @@ def is_unchanged(environ: MutableMapping[str, Any], etag: str) -> bool:
     return tags == ["*"] or etag.removeprefix("W/") in [tag.removeprefix("W/") for tag in tags]
 
 
-def compare_weakly(environ: MutableMapping[str, Any], etag: str) -> None:
+def compare_weakly(environ: MutableMapping[str, str], etag: str) -> None:
     """Replace an If-None-Match that contains `etag` by `etag`: WhiteNoise compares the header as a string."""
     if is_unchanged(environ, etag):
         environ["HTTP_IF_NONE_MATCH"] = etag

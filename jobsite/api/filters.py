@@ -2,7 +2,7 @@
 
 import django_filters
 
-from jobsite.api.parameters import refusal
+from jobsite.api.parameters import invalid_value
 from jobsite.api.problems import InvalidParameters
 
 
@@ -16,7 +16,7 @@ class FilterSet(django_filters.FilterSet):
         if wrong:
             raise InvalidParameters(
                 [
-                    refusal(name, self.data[name], self.filters[name].extra["help_text"])
+                    invalid_value(name, self.data[name], self.filters[name].extra["help_text"])
                     for name in sorted(wrong)
                 ]
             )

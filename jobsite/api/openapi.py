@@ -124,7 +124,7 @@ def operation(
     summary: str,
     description: str,
     tag: str,
-    response: Any,
+    response: object,
     examples: Mapping[str, object],
     answer: str,
     takes: Collection[OpenApiParameter] = (),

@@ -1,7 +1,5 @@
 """The envelopes of lists (interface 2.1, docs/api.md, response bodies)."""
 
-from typing import Any
-
 from django.conf import settings
 from django.db.models import QuerySet
 from rest_framework.pagination import BasePagination
@@ -9,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobsite.api import parameters
+from jobsite.types import JsonObject
 
 SIZE, NUMBER = "page[size]", "page[number]"
 DEFAULT_SIZE = 20
@@ -40,7 +39,7 @@ class PageNumberPagination(BasePagination):
     def link(self, number: int) -> str:
         return f"{self.stem}{number}"
 
-    def links_and_meta(self, path: str) -> dict[str, Any]:
+    def links_and_meta(self, path: str) -> JsonObject:
         """Return `links` and `meta` of the page of the list at `path`."""
         self.stem = f"{path}?{parameters.encode({**self.others, SIZE: self.size, NUMBER: ''})}"
         previous = min(self.number - 1, self.last)
@@ -62,7 +61,7 @@ class PageNumberPagination(BasePagination):
             },
         }
 
-    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+    def get_paginated_response_schema(self, schema: JsonObject) -> JsonObject:
         return {
             "type": "object",
             "description": "One page of a list.",
@@ -80,13 +79,13 @@ class Unpaged(BasePagination):
 
     names = ()
 
-    def paginate_queryset(self, queryset: QuerySet, request: Request, view: Any = None) -> list[Any]:
+    def paginate_queryset(self, queryset: QuerySet, request: Request, view: object = None) -> list[object]:
         return list(queryset)
 
-    def get_paginated_response(self, data: Any) -> Response:
+    def get_paginated_response(self, data: object) -> Response:
         return Response({"data": data})
 
-    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+    def get_paginated_response_schema(self, schema: JsonObject) -> JsonObject:
         return {
             "type": "object",
             "description": "A whole list.",

@@ -52,7 +52,7 @@ def read(query: QueryDict, allowed: tuple[str, ...], lists: Collection[str] = fr
                 shown = [value[:MAX_SHOWN] for value in received[:10]]
                 errors.append(ParameterError(name, f"{name} is given more than once.", shown, "one value"))
             elif "\ufffd" in received[0]:  # Django's replacement of invalid bytes
-                errors.append(refusal(name, received[0], "text in UTF-8"))
+                errors.append(invalid_value(name, received[0], "text in UTF-8"))
         elif error := _unknown(unquote(name), name[:MAX_SHOWN], received[0][:MAX_SHOWN], allowed):
             errors.append(error)
     if errors:
@@ -96,7 +96,7 @@ def _misnamed(allowed: tuple[str, ...]) -> dict[str, str]:
 def number(name: str, value: str) -> int:
     """Return `value` as an int from 1 to 999999999. Raises InvalidParameters."""
     if not _NUMBER.fullmatch(value):
-        raise InvalidParameters([refusal(name, value, NUMBER_ALLOWED)])
+        raise InvalidParameters([invalid_value(name, value, NUMBER_ALLOWED)])
     return int(value)
 
 
@@ -104,11 +104,11 @@ def choices(name: str, value: str, allowed: Collection[str]) -> list[str]:
     """Return the distinct members of the comma-separated list `value`. Raises InvalidParameters."""
     members = list(dict.fromkeys(value.split(",")))
     if any(member not in allowed for member in members):
-        raise InvalidParameters([refusal(name, value, list(allowed))])
+        raise InvalidParameters([invalid_value(name, value, list(allowed))])
     return members
 
 
-def refusal(name: str, value: str, allowed: str | list[str]) -> ParameterError:
+def invalid_value(name: str, value: str, allowed: str | list[str]) -> ParameterError:
     """The error for a value that is not allowed."""
     shown = value[:MAX_SHOWN]
     wanted = allowed if isinstance(allowed, str) else f"one of {', '.join(allowed)}"

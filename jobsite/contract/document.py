@@ -11,6 +11,8 @@ from jsonschema.validators import extend
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
+from jobsite.types import JsonObject
+
 URI = "urn:openapi"
 ORDER = "order"  # the keyword of a finding about the order of keys
 KINDS = {
@@ -23,11 +25,11 @@ class Finding(NamedTuple):
     """A difference between a value and its schema. `keyword` is that of JSON Schema, or ORDER."""
 
     expected: str
-    received: Any
+    received: object
     keyword: str = ""
 
 
-def is_whole(checker: Any, value: Any) -> bool:
+def is_whole(checker: object, value: object) -> bool:
     """Return whether `value` is written as a whole number. In JSON Schema, 1.0 is one too."""
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -36,7 +38,7 @@ def is_id(value: Any) -> bool:
     return is_whole(None, value) and value >= 1
 
 
-def _properties(validator: Any, properties: dict[str, Any], value: Any, schema: Any) -> Iterator[Any]:
+def _properties(validator: object, properties: JsonObject, value: object, schema: object) -> Iterator[object]:
     """Check the order of the known keys too. Further keys are allowed: changes are additive."""
     yield from Draft202012Validator.VALIDATORS["properties"](validator, properties, value, schema)
     if isinstance(value, dict):
@@ -48,7 +50,7 @@ def _properties(validator: Any, properties: dict[str, Any], value: Any, schema: 
             yield ValidationError(f"to have its keys in the order {', '.join(wanted)}", validator=ORDER)
 
 
-def _required(validator: Any, required: list[str], value: Any, schema: Any) -> Iterator[Any]:
+def _required(validator: object, required: list[str], value: object, schema: object) -> Iterator[object]:
     missing = [key for key in required if key not in value] if isinstance(value, dict) else []
     if missing:
         yield ValidationError(f"to have the key {missing[0]}")
@@ -62,7 +64,7 @@ Validator = extend(
 
 
 @cache
-def _schemas() -> dict[str, Any]:
+def _schemas() -> JsonObject:
     schemas = SchemaGenerator().get_schema(public=True)["components"]["schemas"]
     # A setting of each service decides whether it shows the history.
     required = [key for key in schemas["Application"]["required"] if key != "history"]
@@ -76,12 +78,12 @@ def _validator(name: str) -> Any:
     return Validator({"$ref": f"{URI}#/components/schemas/{name}"}, registry=registry)
 
 
-def properties(name: str) -> dict[str, Any]:
+def properties(name: str) -> JsonObject:
     """Return the schemas of the keys of the object `name`, in order."""
     return _schemas()[name]["properties"]
 
 
-def findings(name: str, value: Any, where: str) -> Iterator[Finding]:
+def findings(name: str, value: object, where: str) -> Iterator[Finding]:
     """Yield the differences between `value` and the schema `name`. `where` is what a breach calls it."""
     for error in _validator(name).iter_errors(value):
         error = best_match([error])  # of alternatives, what is wrong in the nearest one
@@ -89,7 +91,7 @@ def findings(name: str, value: Any, where: str) -> Iterator[Finding]:
         yield Finding(f"{'.'.join([where, *keys])} {_expected(error)}", error.instance, error.validator)
 
 
-def _expected(error: Any) -> str:
+def _expected(error: ValidationError) -> str:
     match error.validator, error.validator_value:
         case "type", kinds:
             return (
@@ -106,6 +108,6 @@ def _expected(error: Any) -> str:
     return error.message
 
 
-def additional(name: str, value: dict[str, Any]) -> list[str]:
+def additional(name: str, value: JsonObject) -> list[str]:
     """Return the keys of `value` that the object `name` does not have."""
     return [key for key in value if key not in properties(name)]

@@ -1,16 +1,15 @@
 """Checks of /v1/filters: its shape, and its counts."""
 
-from typing import Any
-
 from jobsite.contract import requests
 from jobsite.contract.document import findings, properties
 from jobsite.contract.lists import SIZE, PagedList, expect_problem
 from jobsite.contract.service import Service
+from jobsite.types import JsonObject
 
 SAMPLE = 3  # filters and options that are compared with lists
 
 
-def _filters(service: Service, query: dict[str, str]) -> list[dict[str, Any]]:
+def _filters(service: Service, query: dict[str, str]) -> list[JsonObject]:
     path, report = "/v1/filters", service.report
     known = properties("Filter")["keyword"]["x-extensible-enum"]
     well_formed = []

@@ -6,6 +6,7 @@ from typing import Any
 from jobsite.contract.document import Finding, findings, properties
 from jobsite.contract.lists import SIZE, expect_problem
 from jobsite.contract.service import Response, Service
+from jobsite.types import JsonObject
 
 PATH = "/v1/vacancies/{id}/form"
 VERSION = "Form-Version"
@@ -14,12 +15,12 @@ LEVELS = ["0", "1", "2", "3", "4", "5"]
 WITH_OPTIONS = ("select", "range", "checkbox-group")
 
 
-def spread(ids: Collection[Any]) -> list[Any]:
+def spread(ids: Collection[object]) -> list[object]:
     """Return at most FORMS_MAX of `ids`, evenly spread."""
     return list(ids)[:: -(-len(ids) // FORMS_MAX) or 1]
 
 
-def check(service: Service, ids: Iterable[Any]) -> bool:
+def check(service: Service, ids: Iterable[object]) -> bool:
     """Check the forms of the vacancies `ids`. Return whether the service has JSON Schemas."""
     has_schemas = False
     for id_ in ids:
@@ -41,11 +42,11 @@ def check(service: Service, ids: Iterable[Any]) -> bool:
     return has_schemas
 
 
-def _request(service: Service, id_: Any, suffix: str = "") -> Response:
+def _request(service: Service, id_: object, suffix: str = "") -> Response:
     return service.request(f"/v1/vacancies/{id_}/form{suffix}", with_token=True)
 
 
-def _check_apply(service: Service, id_: Any, form: Response) -> None:
+def _check_apply(service: Service, id_: object, form: Response) -> None:
     """Check the header Apply of `form`. It is absent if the vacancy does not accept applications here."""
     apply = form.headers.get("Apply")
     if apply is not None:
@@ -54,7 +55,7 @@ def _check_apply(service: Service, id_: Any, form: Response) -> None:
         service.report.expect(is_one, PATH, "Apply to be the absolute URL of its applications", apply)
 
 
-def _check_schema(service: Service, id_: Any, form: Response) -> bool:
+def _check_schema(service: Service, id_: object, form: Response) -> bool:
     """Check the JSON Schema of `form`. Return whether there is one."""
     report, path = service.report, f"{PATH}/schema"
     response = _request(service, id_, "/schema")
@@ -76,7 +77,7 @@ def _check_schema(service: Service, id_: Any, form: Response) -> bool:
     return True
 
 
-def edges(service: Service, id_: Any, unknown: Iterable[str]) -> None:
+def edges(service: Service, id_: object, unknown: Iterable[str]) -> None:
     """Check that parameters are 400, and unknown ids 404."""
     response = service.request(f"/v1/vacancies/{id_}/form", {SIZE: "1"}, with_token=True)
     expect_problem(service.report, PATH, response, 400, f"?{SIZE}=1", parameter=SIZE)
@@ -87,9 +88,9 @@ def edges(service: Service, id_: Any, unknown: Iterable[str]) -> None:
             )
 
 
-def _rules(sections: list[Any]) -> Iterator[Finding]:
+def _rules(sections: list[JsonObject]) -> Iterator[Finding]:
     """Yield the violations of rules that the OpenAPI document does not state."""
-    names: list[Any] = []
+    names: list[str] = []
     for section in sections:
         for field in section["fields"]:
             yield from _field_rules(field, names)
@@ -97,13 +98,13 @@ def _rules(sections: list[Any]) -> Iterator[Finding]:
         yield Finding("each name once in the whole form, label inputs included", twice)
 
 
-def _consent(sections: list[Any]) -> Iterator[Finding]:
+def _consent(sections: list[JsonObject]) -> Iterator[Finding]:
     last = sections[-1]["fields"][-1:] if sections else []
     if not last or (last[0]["type"], last[0]["required"]) != ("checkbox", True):
         yield Finding("the consent, a required checkbox, as the last field of the last section", last)
 
 
-def _field_rules(field: Any, names: list[Any], owner: dict[str, Any] | None = None) -> Iterator[Finding]:
+def _field_rules(field: JsonObject, names: list[str], owner: JsonObject | None = None) -> Iterator[Finding]:
     """Yield the violations of a field, which depends on `owner`, and of its conditional fields."""
     name, label, options = field["name"], field["label"], field.get("options", [])
     names.append(name)

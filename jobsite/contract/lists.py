@@ -5,7 +5,8 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from jobsite.contract.document import ORDER, Finding, additional, findings, is_id, properties
-from jobsite.contract.service import Report, Response, Service, parse, query_string
+from jobsite.contract.service import Query, Report, Response, Service, parse, query_string
+from jobsite.types import JsonObject
 
 SIZE, NUMBER = "page[size]", "page[number]"
 WALK_SIZE = 100  # page size to read a whole list
@@ -39,7 +40,7 @@ def expect_problem(
     )
 
 
-def vacancy_findings(name: str, item: Any) -> Iterator[Finding]:
+def vacancy_findings(name: str, item: object) -> Iterator[Finding]:
     """Yield the violations of a vacancy with the schema `name`, including its slug."""
     yield from findings(name, item, "item")
     if isinstance(item, dict) and is_id(item.get("id")) and isinstance(item.get("slug"), str):
@@ -48,7 +49,7 @@ def vacancy_findings(name: str, item: Any) -> Iterator[Finding]:
             yield Finding("slug to end with the id in round brackets", {"id": item["id"], "slug": slug})
 
 
-def _leads_to(link: Any, path: str, others: Mapping[str, Any], paging: str) -> bool:
+def _leads_to(link: object, path: str, others: Mapping[str, object], paging: str) -> bool:
     """Return whether `link` is the URL `path` with the parameters `others`, followed by `paging`."""
     if not isinstance(link, str) or not link.endswith(paging):
         return False
@@ -79,35 +80,35 @@ class PagedList:
         self.path, self.schema, self.max_pages = path, schema, max_pages
         self.is_hot, self.is_internal = is_hot, is_internal
         self.ids: list[Any] = []
-        self.items: dict[Any, dict[str, Any]] = {}
-        self.titles: dict[Any, str] = {}
+        self.items: dict[object, JsonObject] = {}
+        self.titles: dict[object, str] = {}
         self.is_whole = self.is_closed = False
         self.size_max = BEYOND  # maximum page size, measured by `walk`
 
-    def expect(self, holds: Any, expected: str, received: Any) -> bool:
+    def expect(self, holds: object, expected: str, received: object) -> bool:
         return self.report.expect(holds, self.path, expected, received)
 
-    def request(self, query: Mapping[str, Any] | list[tuple[str, Any]] | str) -> Response:
+    def request(self, query: Query) -> Response:
         return self.service.request(self.path, query, with_token=self.is_internal)
 
     def page(
-        self, query: Mapping[str, Any], *, size: int, number: int = 1, is_clamped: bool = False
-    ) -> dict[str, Any] | None:
+        self, query: Mapping[str, object], *, size: int, number: int = 1, is_clamped: bool = False
+    ) -> JsonObject | None:
         """Request a page and check its envelope. Return None if the response is not a page."""
         return self._page({**query, SIZE: size, NUMBER: number}, query, size, number, is_clamped)
 
-    def total(self, query: Mapping[str, Any]) -> int | None:
+    def total(self, query: Mapping[str, object]) -> int | None:
         body = self.page(query, size=1)
         return body["meta"]["total"] if body else None
 
     def _page(
         self,
-        sent: Mapping[str, Any] | str,
-        others: Mapping[str, Any],
+        sent: Mapping[str, object] | str,
+        others: Mapping[str, object],
         size: int,
         number: int,
         is_clamped: bool,
-    ) -> dict[str, Any] | None:
+    ) -> JsonObject | None:
         response = self.request(sent)
         text = sent if isinstance(sent, str) else query_string(sent)
         if not self.expect(
@@ -139,7 +140,7 @@ class PagedList:
         )
 
     def _check_numbers(
-        self, body: dict[str, Any], others: Mapping[str, Any], size: int, number: int, is_clamped: bool
+        self, body: JsonObject, others: Mapping[str, object], size: int, number: int, is_clamped: bool
     ) -> None:
         meta, links, data = body["meta"], body["links"], body["data"]
         per_page, total = meta["per_page"], meta["total"]
@@ -201,7 +202,7 @@ class PagedList:
                     f"{links[name]} instead of ...{paging}",
                 )
 
-    def walk(self, query: Mapping[str, Any] | None = None, *, is_sparse: bool = False) -> None:
+    def walk(self, query: Mapping[str, object] | None = None, *, is_sparse: bool = False) -> None:
         """Read the list from its first to its last page by links.next."""
         query = query or {}
         if self.is_internal:
@@ -217,7 +218,7 @@ class PagedList:
                 return
         self.page(query, size=BEYOND, is_clamped=True)
         number, last, totals, next_query = 1, 1, set(), query_string({**query, SIZE: WALK_SIZE, NUMBER: 1})
-        seen: set[Any] = set()
+        seen: set[object] = set()
         while number <= self.max_pages:
             body = self._page(next_query, query, WALK_SIZE, number, False)
             if body is None:
@@ -242,7 +243,7 @@ class PagedList:
                 f"{len(seen)} of {totals}",
             )
 
-    def _check_item(self, item: dict[str, Any], seen: set[Any], is_sparse: bool) -> None:
+    def _check_item(self, item: JsonObject, seen: set[object], is_sparse: bool) -> None:
         id_ = item.get("id")
         if not self.expect(is_id(id_), "an id that is a whole number from 1", id_):
             return

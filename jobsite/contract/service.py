@@ -2,17 +2,23 @@
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import urllib3
 
+from jobsite.types import JsonObject
+
 TIMEOUT = 10  # seconds for a response
 MAX_BODY = 50_000_000  # bytes
 MAX_WAIT, MAX_WAITS = 61, 5  # seconds to wait after a 429, and how often
-SHOWN = 120  # characters of a value in a breach
+MAX_VALUE_CHARACTERS = 120  # characters of a value in a breach
+
+
+Parameters = Mapping[str, object] | Sequence[tuple[str, object]]
+Query = Parameters | str  # parameters, or the encoded ones
 
 
 class UnreachableError(Exception):
@@ -43,7 +49,7 @@ class Report:
     skipped: list[str] = field(default_factory=list)
     _breaches: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
-    def expect(self, holds: Any, endpoint: str, expected: str, received: Any) -> bool:
+    def expect(self, holds: object, endpoint: str, expected: str, received: object) -> bool:
         """Count a check; record a breach unless it `holds`. Return whether it does."""
         self.checks += 1
         if not holds:
@@ -70,25 +76,25 @@ class Report:
         return [Breach(*key, came[0], len(came) - 1) for key, came in self._breaches.items()]
 
 
-def shortened(value: Any) -> str:
+def shortened(value: object) -> str:
     """Return `value` as JSON on one line, shortened."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     text = " ".join(text.split())
-    return text if len(text) <= SHOWN else text[:SHOWN] + "..."
+    return text if len(text) <= MAX_VALUE_CHARACTERS else text[:MAX_VALUE_CHARACTERS] + "..."
 
 
 class DuplicateKeyError(ValueError):
     pass
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, object]]) -> JsonObject:
     result = dict(pairs)
     if len(result) < len(pairs):
         raise DuplicateKeyError("an object with the same key twice")
     return result
 
 
-def _constant(name: str) -> Any:
+def _constant(name: str) -> object:
     raise ValueError(f"{name}, which is not JSON")
 
 
@@ -115,7 +121,7 @@ class Response:
             return None
 
 
-def query_string(query: Mapping[str, Any] | list[tuple[str, Any]]) -> str:
+def query_string(query: Parameters) -> str:
     return urlencode(query, quote_via=quote, safe="")
 
 
@@ -132,7 +138,7 @@ class Service:
     def request(
         self,
         path: str,
-        query: Mapping[str, Any] | list[tuple[str, Any]] | str = "",
+        query: Query = "",
         *,
         method: str = "GET",
         headers: Mapping[str, str] | None = None,
@@ -157,7 +163,7 @@ class Service:
             response = self._send(method, url, sent)
         return response
 
-    def expect_list(self, endpoint: str, response: Response, cause: str = "") -> list[Any] | None:
+    def expect_list(self, endpoint: str, response: Response, cause: str = "") -> list[JsonObject] | None:
         """Return the list in `data`; None, with a breach, if the response is something else."""
         body = response.json()
         data = body.get("data") if isinstance(body, dict) else None

@@ -1,7 +1,6 @@
 """Checks of vacancies: lists and versions agree with each other, and single vacancies with the lists."""
 
 from itertools import islice
-from typing import Any
 
 from jobsite.contract import forms, requests
 from jobsite.contract.document import is_id, properties
@@ -72,7 +71,7 @@ def versions(service: Service, public: PagedList, old: PagedList) -> None:
                 )
 
 
-def _single(service: Service, id_: Any) -> dict[str, Any] | None:
+def _single(service: Service, id_: object) -> dict[str, object] | None:
     """Return the vacancy `id_`; None, with a breach, if the response is not a vacancy."""
     path = "/v1/vacancies/{id}"
     response = service.request(f"/v1/vacancies/{id_}", with_token=True)

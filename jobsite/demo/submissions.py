@@ -8,8 +8,8 @@ from django.db import transaction
 from django.db.models import F
 
 from applications.models import Application, Message, Stage, Submission
-from applications.operations import move, submit
-from applications.submissions.forms import ServedForm, served_form
+from applications.operations import move, submit_application
+from applications.submissions.forms import ServedForm, submission_form
 from forms_structure.choices import CHECKED, FieldRole, FieldType
 from jobsite.demo.content import CONTENT
 from jobsite.types import JsonObject
@@ -27,9 +27,9 @@ def load_submissions(*, at: datetime) -> int:
         vacancy = Vacancy.objects.with_form().filter(title=row["vacancy"]).first()
         if vacancy is None:
             continue
-        form = served_form(vacancy)
+        form = submission_form(vacancy)
         values, files = _filled_in(form, row)
-        application = submit(
+        application = submit_application(
             vacancy,
             values,
             files,

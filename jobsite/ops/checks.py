@@ -11,7 +11,6 @@ from collections.abc import Callable
 from datetime import date
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -30,7 +29,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1", None)
 
 
 @register(Tags.security)
-def settings_are_valid(**kwargs: Any) -> list[CheckMessage]:
+def settings_are_valid(**kwargs: object) -> list[CheckMessage]:
     """Report settings that would cause an error at the first request."""
     messages: list[CheckMessage] = []
     if settings.INTERNAL_ACCESS not in INTERNAL_ACCESS:
@@ -136,7 +135,7 @@ def _folders() -> list[CheckMessage]:
 
 
 @register(Tags.security, deploy=True)
-def production_is_configured(**kwargs: Any) -> list[CheckMessage]:
+def production_is_configured(**kwargs: object) -> list[CheckMessage]:
     """Report defaults that are meant for development."""
     messages: list[CheckMessage] = []
     if settings.INTERNAL_ACCESS == "public":
@@ -305,7 +304,7 @@ def register_content_check(check: Callable[[], list[CheckMessage]]) -> Callable[
     """
 
     @register(Tags.security, deploy=True)
-    def run(**kwargs: Any) -> list[CheckMessage]:
+    def run(**kwargs: object) -> list[CheckMessage]:
         if not is_database_created():
             return []
         try:

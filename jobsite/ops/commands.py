@@ -60,12 +60,12 @@ class Command(BaseCommand):
     needs_migrations = True  # whether all migrations have to be applied
     written: Callable[[], str]
 
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: object) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
         parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
         return parser
 
-    def progress(self, iterable: Iterable[Any] | None = None, **kwargs: Any) -> Any:
+    def progress(self, iterable: Iterable[object] | None = None, **kwargs: object) -> Any:
         bar = tqdm(iterable, disable=None, leave=False, **kwargs)
         self._bars.append(bar)
         return bar

@@ -35,12 +35,12 @@ class CachedProbe:
     All callers share one run, also while it hangs: a lost database costs one thread.
     """
 
-    probe: Callable[[], Any]
+    probe: Callable[[], object]
     max_age: float
     lock: threading.Lock = field(default_factory=threading.Lock)
     done: threading.Event = field(default_factory=threading.Event)
     started_at: float = float("-inf")
-    result: Any = None
+    result: object = None
 
     def __call__(self) -> Any:
         """Return the result, or None if the probe fails or takes longer than TIMEOUT."""
@@ -64,7 +64,7 @@ class CachedProbe:
             done.set()
 
 
-def on_dedicated_connection(query: Callable[[], Any], alias: str = DEFAULT_DB_ALIAS) -> Any:
+def on_dedicated_connection(query: Callable[[], object], alias: str = DEFAULT_DB_ALIAS) -> object:
     """Return `query()`, which uses a new connection to the database `alias`.
 
     The connection does not come from the pool, where requests queue. Call it in a thread that does nothing

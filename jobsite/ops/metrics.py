@@ -61,7 +61,7 @@ if _folder:
     _number = _slot()
     values.ValueClass = values.MultiProcessValue(lambda: _number)  # type: ignore[misc,assignment]
     MultiProcessCollector(registry, path=_folder)
-_options: Any = {"registry": None if _folder else registry}
+_options: dict = {"registry": None if _folder else registry}
 
 REQUESTS = Counter(
     "jobsite_requests",
@@ -108,7 +108,7 @@ class GaugeCollector:
     """
 
     def __init__(self, database_gauges: Callable[[], Iterable[GaugeMetricFamily]]) -> None:
-        def probe() -> Any:
+        def probe() -> object:
             return health.on_dedicated_connection(lambda: list(database_gauges()))
 
         self._replica = health.CachedProbe(health.replica_responds, health.MAX_AGE)

@@ -28,7 +28,7 @@ def connects(check: Callable[[], Iterator[CheckMessage]]) -> Callable[..., list[
     """Register `check` to run if a database is named."""
 
     @register(Tags.database, deploy=True)
-    def run(*, databases: Any = None, **kwargs: Any) -> list[CheckMessage]:
+    def run(*, databases: object = None, **kwargs: object) -> list[CheckMessage]:
         return list(check()) if databases else []
 
     return run

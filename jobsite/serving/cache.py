@@ -61,7 +61,7 @@ class JsonSerializer:
     process that reads from it.
     """
 
-    def dumps(self, value: Any) -> bytes:
+    def dumps(self, value: object) -> bytes:
         """Return `value` as JSON. Raises TypeError if JSON cannot express it."""
         return json.dumps(value).encode()
 
@@ -76,13 +76,13 @@ class JsonSerializer:
 class RedisClient(django_redis.RedisCacheClient):
     """Treats a value that it cannot read or write as absent, like an evicted one."""
 
-    def get(self, key: str, default: Any) -> Any:
+    def get(self, key: str, default: object) -> Any:
         try:
             return super().get(key, default)
         except ValueError:  # not written by JsonSerializer
             return default
 
-    def add(self, key: str, value: Any, timeout: int | None) -> bool:
+    def add(self, key: str, value: object, timeout: int | None) -> bool:
         """Return whether there was no value. Raise InvalidResponse for a reply to something else."""
         if timeout == 0:
             return super().add(key, value, timeout)
@@ -92,7 +92,7 @@ class RedisClient(django_redis.RedisCacheClient):
             raise InvalidResponse("The reply is to something else.")
         return bool(is_stored)
 
-    def set(self, key: str, value: Any, timeout: int | None) -> None:
+    def set(self, key: str, value: object, timeout: int | None) -> None:
         try:
             super().set(key, value, timeout)
         except TypeError:  # such as the search results that django-unfold caches
@@ -119,7 +119,7 @@ class RedisCache(BaseCache):
     the key, not for values that must be deleted.
     """
 
-    def __init__(self, server: Any, params: dict[str, Any]) -> None:
+    def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(params)
         # Reconnect once, because an idle connection may have been closed. Do not retry after a timeout.
         options: dict[str, Any] = {
@@ -136,7 +136,7 @@ class RedisCache(BaseCache):
         self.server = _servers.setdefault(str(server), _Server())
         self.fallback = LocMemCache(f"fallback {server}", {**params, "OPTIONS": {"MAX_ENTRIES": 10_000}})
 
-    def _call(self, operation: str, *args: Any) -> Any:
+    def _call(self, operation: str, *args: object) -> Any:
         """Return the result of the server or, while it is unavailable, of the in-process cache."""
         if self.server.may_try():
             try:
@@ -151,22 +151,24 @@ class RedisCache(BaseCache):
                 return result
         return getattr(self.fallback, operation)(*args)
 
-    def add(self, key: Any, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: Any = None) -> bool:
+    def add(
+        self, key: object, value: object, timeout: object = DEFAULT_TIMEOUT, version: object = None
+    ) -> bool:
         return self._call("add", key, value, timeout, version)
 
-    def get(self, key: Any, default: Any = None, version: Any = None) -> Any:
+    def get(self, key: str, default: object = None, version: object = None) -> Any:
         return self._call("get", key, default, version)
 
-    def set(self, key: Any, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: Any = None) -> None:
+    def set(self, key: str, value: object, timeout: object = DEFAULT_TIMEOUT, version: object = None) -> None:
         self._call("set", key, value, timeout, version)
 
-    def touch(self, key: Any, timeout: Any = DEFAULT_TIMEOUT, version: Any = None) -> bool:
+    def touch(self, key: str, timeout: object = DEFAULT_TIMEOUT, version: object = None) -> bool:
         return self._call("touch", key, timeout, version)
 
-    def delete(self, key: Any, version: Any = None) -> bool:
+    def delete(self, key: str, version: object = None) -> bool:
         return self._call("delete", key, version)
 
-    def incr(self, key: Any, delta: int = 1, version: Any = None) -> int:
+    def incr(self, key: str, delta: int = 1, version: object = None) -> int:
         if (value := self._call("incr", key, delta, version)) is None:
             raise ValueError(f"Key {key!r} not found")
         return value

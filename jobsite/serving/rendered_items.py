@@ -8,7 +8,6 @@ neither occurs in a text.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from jobsite.api.placeholders import AddressToken, Token
 from jobsite.api.renderers import JSONRenderer
@@ -21,7 +20,7 @@ MAX_RESOLVED = 50_000  # placeholders
 dumps = JSONRenderer().render
 
 
-def encode(value: Any) -> bytes:
+def encode(value: object) -> bytes:
     """Return `value` as compact JSON, with marked placeholders."""
     match value:
         case None:  # the renderer returns an empty body
@@ -37,7 +36,7 @@ def encode(value: Any) -> bytes:
     return dumps(value)
 
 
-def render_item(item: dict[str, Any]) -> bytes:
+def render_item(item: dict[str, object]) -> bytes:
     """Return `item` as a rendered item."""
     members = (KEY + dumps(key) + b":" + encode(value) for key, value in item.items())
     return b"{" + b",".join(members) + b"}"

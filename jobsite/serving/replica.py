@@ -7,7 +7,6 @@ Cluster software decides which server is behind each address, and how late a rep
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Model
@@ -39,14 +38,14 @@ def reading(alias: str) -> Iterator[None]:
 
 
 class Router:
-    def db_for_read(self, model: type[Model], **hints: Any) -> str:
+    def db_for_read(self, model: type[Model], **hints: object) -> str:
         return current() if model._meta.app_label in PUBLIC else DEFAULT_DB_ALIAS
 
-    def db_for_write(self, model: type[Model], **hints: Any) -> str:
+    def db_for_write(self, model: type[Model], **hints: object) -> str:
         return DEFAULT_DB_ALIAS
 
-    def allow_relation(self, obj1: Model, obj2: Model, **hints: Any) -> bool:
+    def allow_relation(self, obj1: Model, obj2: Model, **hints: object) -> bool:
         return True  # both aliases are copies of one database
 
-    def allow_migrate(self, db: str, app_label: str, **hints: Any) -> bool:
+    def allow_migrate(self, db: str, app_label: str, **hints: object) -> bool:
         return db != REPLICA

@@ -47,7 +47,7 @@ def run_wsgi(application: Callable, environ: Environ) -> tuple[str, Headers, byt
     """Call `application`; return the status, headers and body of its response."""
     started: list[Any] = []
 
-    def start_response(status: str, headers: Headers, exc_info: Any = None) -> None:
+    def start_response(status: str, headers: Headers, exc_info: object = None) -> None:
         started[:] = [status, headers]
 
     result = application(environ, start_response)
@@ -106,8 +106,8 @@ class ResponseCache:
     read_state: Callable[[], Any]
     entries: "OrderedDict[Key, CacheEntry]" = field(default_factory=OrderedDict)
     size: int = 0
-    lock: Any = field(default_factory=threading.Lock)
-    flights: list[Any] = field(default_factory=lambda: [threading.Lock() for _ in range(64)])
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    flights: list[threading.Lock] = field(default_factory=lambda: [threading.Lock() for _ in range(64)])
 
     def __call__(self, environ: Environ, start_response: Callable) -> Iterable[bytes]:
         key = self.key(environ)

@@ -33,7 +33,7 @@ SQLITE = """CREATE TRIGGER IF NOT EXISTS {table}_{verb}_bump_revision AFTER {ver
 END"""
 
 
-def fetch(sql: str, *parameters: Any) -> list[tuple]:
+def fetch(sql: str, *parameters: object) -> list[tuple]:
     """Return the rows of `sql`, which has %s for each of `parameters`, from the database of public reads.
 
     The statement is prepared on the server and bypasses Django's cursor, for speed. If the connection was
@@ -114,7 +114,7 @@ def snapshot() -> Iterator[RevisionState | None]:
 # --- Triggers on SQLite. On PostgreSQL, migrations create them ----------------------------------------------
 
 
-def drop_triggers(using: str, plan: Any = None, **kwargs: Any) -> None:
+def drop_triggers(using: str, plan: object = None, **kwargs: object) -> None:
     """pre_migrate receiver: drop all triggers on SQLite, which cannot rebuild a table that one refers to, and
     drops those of the table that it rebuilds."""
     if connections[using].vendor == "sqlite" and plan:
@@ -124,7 +124,7 @@ def drop_triggers(using: str, plan: Any = None, **kwargs: Any) -> None:
                 cursor.execute(f"DROP TRIGGER {name}")
 
 
-def create_triggers(using: str, plan: Any = None, **kwargs: Any) -> None:
+def create_triggers(using: str, plan: object = None, **kwargs: object) -> None:
     """post_migrate receiver: create the triggers that raise the revision on SQLite.
 
     They are on the tables of `tracked_models` and `shared_models` of the app configurations, names of models.

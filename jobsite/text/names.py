@@ -1,10 +1,11 @@
 """Names on pages."""
 
 from collections.abc import Collection
-from typing import Any
+
+from django.contrib.auth.models import User
 
 
-def person(user: Any) -> str:
+def person(user: User) -> str:
     """Return the full name of `user`, else the user name."""
     return user.get_full_name() or user.get_username()
 

@@ -38,7 +38,7 @@ LINKED = (".venv", "tests/node/node_modules")  # not tracked, and used by tests
 WORKERS = 2
 SINGLE = 150  # tests that one process runs; more are divided between two
 LIMIT = 1800  # seconds for one run of pytest: a defect can make a test wait for ever
-SHOWN = 3  # names of failing tests
+MAX_NAMES = 3  # names of failing tests
 ON_DATABASE = "not faults and (not slow or each_database)"  # what CI runs on PostgreSQL
 
 
@@ -175,7 +175,7 @@ def name(test: str) -> str:
 def show(result: Result) -> None:
     defect = result.defect
     place = f"{defect.path}:{defect.line()}"
-    names = [name(test) for test in (result.fast or result.elsewhere)[:SHOWN]]
+    names = [name(test) for test in (result.fast or result.elsewhere)[:MAX_NAMES]]
     print(f"{defect.number:3} {place:60} {result.reached:5} {len(result.fast):5} {len(result.elsewhere):5}  "
           f"{', '.join(names) or 'NOT FOUND: ' + defect.breaks}", flush=True)  # fmt: skip
 

@@ -276,7 +276,7 @@ def test_audit_detects_a_form_with_a_wrong_rule(every_kind, monkeypatch):
         view.vacancy = Vacancy.objects.get(pk=pk)
         return ServedForm(None, [], "", "en")
 
-    monkeypatch.setattr(SingleVacancyViewSet, "served_form", any_form)
+    monkeypatch.setattr(SingleVacancyViewSet, "cached_form", any_form)
     monkeypatch.setattr(SingleVacancyViewSet, "form_schema", lambda *args, **kwargs: Response(status=404))
 
     code, _, lines = run("audit_visibility")

@@ -163,10 +163,10 @@ def shop(at: datetime) -> dict[Any, Any]:
             recruiters=(f"{MARK} second",), options={"regions": [f"{MARK} place"]} if begin else {},
         )  # fmt: skip
         Attachment.objects.create(vacancy=vacancy, name=f"{MARK}.pdf", url="https://zyx.test/zyx.pdf")
-        for change in (Change.FOUND, *Change):
+        for change in (Change.EXTERNAL, *Change):
             vacancy.description += f"<p>{MARK}</p>"
             vacancy.save()
-            record(vacancy, change, author=author if change != Change.FOUND else None, at=at)
+            record(vacancy, change, author=author if change != Change.EXTERNAL else None, at=at)
         made[state] = vacancy
     VacancyTemplate.objects.create(name=f"{MARK} template", brand=brand, content={"title": f"{MARK} title"})
     gone = make_vacancy(title=f"{MARK} gone", brand=brand, head_recruiter=head)

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from tests.conftest import NOW
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
 from vacancies import dates
-from vacancies.history.versions import content, content_at, record
+from vacancies.history.versions import content_at, read_content, record
 from vacancies.models import Attachment, Change, FilterOption, Vacancy, VacancyOption, Version
 from vacancies.operations import options, publication, save
 from vacancies.operations.restore import restore
@@ -210,17 +210,17 @@ def test_duplicate_is_a_draft_with_everything_but_the_dates(anna):
     )
     Attachment.objects.create(vacancy=vacancy, name="b.pdf", url="https://acme.test/b.pdf", position=2)
     Attachment.objects.create(vacancy=vacancy, name="a.pdf", file="attachments/a.pdf", position=1)
-    before = content(vacancy)
+    before = read_content(vacancy)
 
     copy = publication.duplicate(vacancy=vacancy, at=NOW, author=anna)
 
     dates = {"status": "draft", "publish_from": None, "publish_until": None}
-    assert content(copy) == before | dates | {"title": "Copy of published"}
-    assert content(vacancy) == before
+    assert read_content(copy) == before | dates | {"title": "Copy of published"}
+    assert read_content(vacancy) == before
     assert (copy.created_at, copy.updated_at) == (NOW, NOW)
     [version] = Version.objects.all()
     assert (version.vacancy_id, version.change, version.author) == (copy.pk, Change.DUPLICATED, anna)
-    assert content_at(version) == content(copy)
+    assert content_at(version) == read_content(copy)
     vacancy = make_vacancy(title="x" * 300)
     assert publication.duplicate(vacancy=vacancy, at=NOW).title == f"Copy of {'x' * 292}"
 
@@ -234,7 +234,7 @@ def test_restore_changes_content_but_not_publication(anna):
     )
     Attachment.objects.create(vacancy=vacancy, name="a.pdf", url="https://acme.test/a.pdf")
     version = record(vacancy, Change.CREATED, author=anna, at=NOW)
-    then = content(vacancy)
+    then = read_content(vacancy)
     other = make_recruiter("Other head")
     Vacancy.objects.update(
         title="New", description="<p>New</p>", is_hot=False, brand=make_brand("Other"), head_recruiter=other,
@@ -245,13 +245,13 @@ def test_restore_changes_content_but_not_publication(anna):
     vacancy.recruiter_links.all().delete()
     vacancy.attachments.all().delete()
     Attachment.objects.create(vacancy=vacancy, name="new.pdf", url="https://acme.test/new.pdf")
-    now = content(vacancy)
+    now = read_content(vacancy)
 
     done = restore(version, author=anna, at=NOW + HOUR)
     brought, gone = done.vacancy, done.plan.missing
 
     kept = {name: now[name] for name in ("status", "publish_from", "publish_until", "audience", "brand")}
-    assert (content(brought), gone) == (then | kept, [])
+    assert (read_content(brought), gone) == (then | kept, [])
     brought.refresh_from_db()
     assert brought.updated_at == NOW + HOUR
     assert brought.pk in Vacancy.objects.search("text").values_list("pk", flat=True)
@@ -260,7 +260,7 @@ def test_restore_changes_content_but_not_publication(anna):
     assert list(found) == [("created", anna.pk), ("found", None), ("restored", anna.pk)]
     # What was found is on record too, so the way back has a way back.
     back = restore(Version.objects.get(change="found"), author=anna, at=NOW + 2 * HOUR)
-    assert content(back.vacancy) == now
+    assert read_content(back.vacancy) == now
 
 
 def test_deleted_vacancy_is_restored_as_a_draft_without_missing_rows(client, anna):
@@ -269,7 +269,7 @@ def test_deleted_vacancy_is_restored_as_a_draft_without_missing_rows(client, ann
         options={"regions": ["Ghent", "Gone", "Antwerp"]}, recruiters=("Zoë", "Gone too"), audience="both",
     )  # fmt: skip
     Attachment.objects.create(vacancy=vacancy, name="a.pdf", url="https://acme.test/a.pdf")
-    pk, then = vacancy.pk, content(vacancy)
+    pk, then = vacancy.pk, read_content(vacancy)
     version = record(vacancy, Change.DELETED, author=anna, at=NOW)
     vacancy.delete()
     FilterOption.objects.get(label="Gone").delete()
@@ -283,7 +283,7 @@ def test_deleted_vacancy_is_restored_as_a_draft_without_missing_rows(client, ann
 
     assert (brought.pk, brought.created_at) == (pk, NOW)
     assert sorted(gone) == ["Gone", "Gone brand", "Gone head", "Gone too"]
-    assert content(brought) == then | {
+    assert read_content(brought) == then | {
         "status": "draft", "publish_from": None, "publish_until": None, "brand": None, "head_recruiter": None,
         "regions": [then["regions"][0], then["regions"][2]], "recruiters": then["recruiters"][:1],
     }  # fmt: skip

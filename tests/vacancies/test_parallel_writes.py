@@ -133,7 +133,7 @@ def test_vacancy_deleted_by_two_is_recorded_once(pair: list[Client], _: int) -> 
     # The second one waits for the first one, or finds no vacancy any more.
     assert sorted(answer.status_code for answer in answers) in ([302, 302], [302, 404])
     changes = Version.objects.filter(vacancy=vacancy.pk).order_by("pk").values_list("change", flat=True)
-    assert list(changes) == [Change.FOUND, Change.DELETED]
+    assert list(changes) == [Change.EXTERNAL, Change.DELETED]
 
 
 # --- operations --------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from tests.conftest import NOW
 from tests.factories import make_filter, make_option, make_vacancy
 from tests.parallel import at_once
 from tests.vacancies.admin.forms import LIST, opened, page
-from vacancies.history.versions import content, record, replay
+from vacancies.history.versions import read_content, record, replay
 from vacancies.models import Change, FilterOption, Vacancy, VacancyOption, Version
 from vacancies.operations import options, publication
 
@@ -38,7 +38,7 @@ def test_concurrent_saves_of_one_field_give_one_conflict(pair: list[Client], _: 
 
     assert sorted(answers) == [302, 409]
     assert list(Version.objects.order_by("pk").values_list("change", flat=True)) == ["found", "changed"]
-    assert folded(vacancy) == content(vacancy)
+    assert folded(vacancy) == read_content(vacancy)
 
 
 @pytest.mark.parametrize("_", TWICE)
@@ -66,7 +66,7 @@ def test_concurrent_save_and_publication_action_are_both_kept(pair: list[Client]
     vacancy.refresh_from_db()
     assert (decided, vacancy.status) == (302, "unpublished")
     assert vacancy.title == ("Cook" if saving == 302 else "Nurse")
-    assert folded(vacancy) == content(vacancy)
+    assert folded(vacancy) == read_content(vacancy)
 
 
 @pytest.mark.parametrize("_", TWICE)
@@ -74,7 +74,7 @@ def test_concurrent_restores_create_one_vacancy(pair: list[Client], _: int) -> N
     vacancy = make_vacancy(title="Nurse", options={"regions": ["Ghent", "Antwerp"]}, recruiters=("Bob",))
     older = record(vacancy, Change.CREATED, author=None, at=NOW)
     version = record(vacancy, Change.DELETED, author=None, at=NOW + timedelta(hours=1))
-    pk, then = vacancy.pk, content(vacancy)
+    pk, then = vacancy.pk, read_content(vacancy)
     vacancy.delete()
 
     answers = at_once(
@@ -87,8 +87,8 @@ def test_concurrent_restores_create_one_vacancy(pair: list[Client], _: int) -> N
     assert answers == [302, 302]
     back = Vacancy.objects.get()
     draft = {"status": "draft", "publish_from": None, "publish_until": None}
-    assert (back.pk, content(back)) == (pk, then | draft)
-    assert folded(back) == content(back)
+    assert (back.pk, read_content(back)) == (pk, then | draft)
+    assert folded(back) == read_content(back)
 
 
 @pytest.mark.parametrize("_", TWICE)

@@ -11,7 +11,7 @@ from django.core.files.storage import default_storage
 
 from tests.conftest import NOW
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
-from vacancies.history.versions import content, content_at
+from vacancies.history.versions import content_at, read_content
 from vacancies.models import Approval, Attachment, Vacancy, Version
 from vacancies.operations.save import ConflictError, plan_save, save_content
 
@@ -36,13 +36,13 @@ def test_every_field_is_written_as_wanted(anna: User) -> None:
         "regions": [[ghent.pk, "Ghent"]], "recruiters": [[els.pk, "Els"]],
         "attachments": [link("a"), link("b")],
     }  # fmt: skip
-    wanted = content(vacancy) | change
+    wanted = read_content(vacancy) | change
 
     plan = plan_save(vacancy, wanted, at=NOW)
-    assert (plan.after, content(vacancy), Version.objects.count()) == (wanted, plan.before, 0)
+    assert (plan.after, read_content(vacancy), Version.objects.count()) == (wanted, plan.before, 0)
     saved = save_content(vacancy, wanted, author=anna, at=NOW)
 
-    assert content(vacancy) == saved.plan.after == wanted
+    assert read_content(vacancy) == saved.plan.after == wanted
     found, changed = Version.objects.order_by("pk")
     assert (found.change, changed.change, changed.author, changed.created_at) == (
         "found",
@@ -58,13 +58,13 @@ def test_content_that_is_stored_already_changes_nothing(anna: User) -> None:
     vacancy = make_vacancy(options={"regions": ["Ghent"]})
     save_content(vacancy, {"title": "Cook"}, author=anna, at=NOW)
     row, versions = Vacancy.objects.values().get(), Version.objects.count()
-    save_content(vacancy, content(vacancy), author=anna, at=NOW)
+    save_content(vacancy, read_content(vacancy), author=anna, at=NOW)
     assert (Vacancy.objects.values().get(), Version.objects.count()) == (row, versions)
 
 
 def test_only_what_the_author_changed_is_written(anna: User) -> None:
     vacancy = make_vacancy(title="Nurse", location="Ghent")
-    base = content(vacancy)
+    base = read_content(vacancy)
     Vacancy.objects.update(location="Antwerp", title="Cook")
 
     save_content(vacancy, base | {"is_hot": True, "title": "Cook"}, base=base, author=anna, at=NOW)
@@ -75,7 +75,7 @@ def test_only_what_the_author_changed_is_written(anna: User) -> None:
 
 def test_a_field_that_both_changed_is_a_conflict(anna: User) -> None:
     vacancy = make_vacancy(title="Nurse")
-    base = content(vacancy)
+    base = read_content(vacancy)
     Vacancy.objects.update(title="Cook")
     with pytest.raises(ConflictError) as error:
         save_content(vacancy, base | {"title": "Carer", "is_hot": True}, base=base, author=anna, at=NOW)
@@ -91,11 +91,11 @@ def test_a_field_that_both_changed_is_a_conflict(anna: User) -> None:
 )  # fmt: skip
 def test_published_vacancy_stays_complete(change: dict[str, Any], field: str, begin: datetime) -> None:
     vacancy = make_vacancy(publish_from=begin)
-    before = content(vacancy)
+    before = read_content(vacancy)
     with pytest.raises(ValidationError) as error:
         save_content(vacancy, change, author=None, at=NOW)
     assert list(error.value.message_dict) == [field]
-    assert (content(vacancy), Version.objects.count()) == (before, 0)
+    assert (read_content(vacancy), Version.objects.count()) == (before, 0)
 
 
 def test_expired_vacancy_stays_editable() -> None:
@@ -125,7 +125,7 @@ def test_attachments_keep_their_rows(anna: User) -> None:
     wanted = [link("c") | {"name": "renamed"}, link("a"), link("new")]
     save_content(vacancy, {"attachments": wanted}, author=anna, at=NOW)
     rows = vacancy.attachments.order_by("position")
-    assert content(vacancy)["attachments"] == wanted
+    assert read_content(vacancy)["attachments"] == wanted
     assert [row.pk for row in rows][:2] == [three.pk, one.pk]
     assert not rows.filter(pk=two.pk).exists()
 
@@ -136,7 +136,7 @@ def test_upload_of_a_change_that_needs_approval_is_stored(anna: User) -> None:
 
     saved = save_content(vacancy, {"attachments": [upload]}, author=anna, at=NOW)
 
-    assert (content(vacancy)["attachments"], saved.approval) == ([], Approval.objects.get())
+    assert (read_content(vacancy)["attachments"], saved.approval) == ([], Approval.objects.get())
     [row] = Approval.objects.get().changes["attachments"]
     with default_storage.open(row["file"]) as file:
         assert file.read() == b"Terms"

@@ -10,11 +10,11 @@ from django.db.models import QuerySet
 from tests.applications.makers import make_application
 from tests.conftest import NOW
 from tests.factories import make_vacancy
-from vacancies.history.versions import content, record
+from vacancies.history.versions import read_content, record
 from vacancies.models import Attachment, Change, Vacancy, Version
 from vacancies.operations import publication
 from vacancies.operations import undo as undoing
-from vacancies.operations.undo import UNDO_TIME, delete, undo, versions_of_action
+from vacancies.operations.undo import UNDO_TIME, delete, undo_versions, versions_of_action
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters", "at")]
 HOUR, DAY, LATER = timedelta(hours=1), timedelta(days=1), NOW + timedelta(minutes=5)
@@ -66,14 +66,14 @@ def test_undo_restores_exactly_what_was_before(anna: User, action: str) -> None:
     assert done.done
     assert rows() != before
 
-    undone = undo(recorded(done, anna), author=anna, at=LATER)
+    undone = undo_versions(recorded(done, anna), author=anna, at=LATER)
 
     assert (undone.done, undone.refused, rows()) == (done.done, {}, before)
     assert set(ALL().filter(pk__in=done.done).values_list("updated_at", flat=True)) == {LATER}
     latest = Version.objects.filter(vacancy__in=done.done, created_at=LATER)
     assert {(version.change, version.author) for version in latest} == {("restored", anna)}
     # once
-    again = undo(recorded(done, anna), author=anna, at=LATER)
+    again = undo_versions(recorded(done, anna), author=anna, at=LATER)
     assert (again.done, len(again.refused), rows()) == ([], len(done.done), before)
 
 
@@ -83,7 +83,7 @@ def test_undo_leaves_what_somebody_changed_since(anna: User) -> None:
     ALL().filter(pk=dated.pk).update(updated_at=NOW + HOUR / 60, publish_until=NOW + 3 * DAY)
     ALL().filter(pk=named.pk).update(updated_at=NOW + HOUR / 60, title="Another title")
 
-    undone = undo(recorded(done, anna), author=anna, at=LATER)
+    undone = undo_versions(recorded(done, anna), author=anna, at=LATER)
 
     assert undone.done == [same.pk]
     reasons = [list(each.values()) for each in undone.refused.values()]
@@ -98,7 +98,7 @@ def test_undo_notices_a_later_action_and_a_deletion(anna: User) -> None:
     publication.publish(vacancies=ALL().filter(pk=first.pk), at=NOW, author=anna)  # in the same microsecond
     delete(vacancies=ALL().filter(pk=second.pk), at=LATER, author=anna)
 
-    undone = undo(recorded(done, anna), author=anna, at=LATER)
+    undone = undo_versions(recorded(done, anna), author=anna, at=LATER)
 
     assert (undone.done, {vacancy.pk for vacancy in undone.refused}) == ([], {first.pk, second.pk})
     assert [vacancy.status for vacancy in ALL()] == ["published"]
@@ -123,7 +123,7 @@ def test_two_actions_of_a_user_are_undone_separately(anna: User) -> None:
     one = publication.unpublish(vacancies=ALL().filter(pk=first.pk), at=NOW, author=anna)
     publication.unpublish(vacancies=ALL().filter(pk=second.pk), at=NOW + HOUR / 60, author=anna)
 
-    assert undo(recorded(one, anna), author=anna, at=LATER).done == [first.pk]
+    assert undo_versions(recorded(one, anna), author=anna, at=LATER).done == [first.pk]
 
 
 # --- copies and deletions ---
@@ -135,7 +135,7 @@ def test_undo_deletes_copies_that_nobody_changed(anna: User) -> None:
     first = Version.objects.get(vacancy=copies[0])
     Vacancy.objects.filter(pk=copies[1].pk).update(title="Head nurse", updated_at=LATER)
 
-    undone = undo(versions_of_action(first.pk, author=anna, at=LATER), author=anna, at=LATER)
+    undone = undo_versions(versions_of_action(first.pk, author=anna, at=LATER), author=anna, at=LATER)
 
     assert undone.done == [copies[0].pk]
     assert sorted(ALL().values_list("title", flat=True)) == ["Head nurse", "Nurse"]
@@ -148,14 +148,14 @@ def test_undo_restores_a_deleted_vacancy_as_it_was(anna: User, state: str) -> No
         recruiters=("Bob",), audience="both", is_hot=True, **STATES[state],
     )  # fmt: skip
     Attachment.objects.create(vacancy=vacancy, name="a.pdf", file="attachments/x.pdf")
-    before = content(vacancy)
+    before = read_content(vacancy)
 
     done = delete(vacancies=ALL(), at=NOW, author=anna)
     assert (done.done, ALL().count(), Attachment.objects.count()) == ([vacancy.pk], 0, 0)
-    undone = undo(recorded(done, anna), author=anna, at=LATER)
+    undone = undo_versions(recorded(done, anna), author=anna, at=LATER)
 
     assert (undone.done, undone.refused, undone.notes) == ([vacancy.pk], {}, {})
-    assert content(ALL().get()) == before
+    assert read_content(ALL().get()) == before
 
 
 def test_deletion_refuses_vacancies_with_applications(anna: User) -> None:

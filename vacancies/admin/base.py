@@ -8,7 +8,9 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.db import models
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Model
+from django.forms import BaseForm
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
@@ -18,6 +20,7 @@ from unfold.forms import PaginationInlineFormSet
 
 from jobsite.admin.base import JobsiteAdmin, RowsInline
 from jobsite.text.html_tables import HAS_TABLE
+from jobsite.types import UserRequest
 from vacancies.fields import HtmlField, html_fields
 from vacancies.uploads import NO_ROOM, NotStoredError
 from vacancies.validators import IMAGE_RULE
@@ -36,7 +39,7 @@ class ProseWidget(AdminProseEditorWidget):
         super().__init__(*args, **kwargs)
         self.attrs["data-table-note"] = TABLE_NOTE
 
-    def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
+    def value_from_datadict(self, data: object, files: object, name: str) -> object:
         value = super().value_from_datadict(data, files, name)
         return value.replace("\r\n", "\n") if value else value
 
@@ -45,7 +48,7 @@ def storage_errors_as_507(view: Callable[..., HttpResponse]) -> Callable[..., Ht
     """Return 507 if the storage became full after the form was validated."""
 
     @wraps(view)
-    def wrapped(self: Any, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def wrapped(self: Any, request: UserRequest, *args: object, **kwargs: object) -> HttpResponse:
         try:
             return view(self, request, *args, **kwargs)
         except NotStoredError as error:
@@ -61,13 +64,15 @@ class ContentAdmin(JobsiteAdmin):
 
     formfield_overrides = {HtmlField: {"widget": ProseWidget, "strip": False}}
 
-    def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_dbfield(
+        self, db_field: models.Field, request: UserRequest, **kwargs: object
+    ) -> forms.Field | None:
         formfield = super().formfield_for_dbfield(db_field, request, **kwargs)
         if isinstance(formfield, forms.ImageField):
             formfield.help_text = f"{IMAGE_RULE} {formfield.help_text}".strip()
         return formfield
 
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+    def save_model(self, request: UserRequest, obj: Model, form: BaseForm, change: bool) -> None:
         """Say that a text without the editor's help, which a browser without scripts sends, had a table."""
         super().save_model(request, obj, form, change)
         changed = (form.data.get(form.add_prefix(name), "") for name in html_fields(type(obj)))
@@ -75,7 +80,7 @@ class ContentAdmin(JobsiteAdmin):
             self.message_user(request, TABLE_NOTE, messages.WARNING)
 
     @storage_errors_as_507
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def changeform_view(self, request: UserRequest, *args: object, **kwargs: object) -> HttpResponse:
         return super().changeform_view(request, *args, **kwargs)
 
 
@@ -125,14 +130,14 @@ class PartInline(RowsInline):
     formset = PositionedFormSet
     ordering_field = "position"
 
-    def _may(self, verb: str, request: HttpRequest) -> bool:
+    def _may(self, verb: str, request: UserRequest) -> bool:
         parent = self.parent_model._meta
         return request.user.has_perm(f"{parent.app_label}.{verb}_{parent.model_name}")
 
-    def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+    def has_add_permission(self, request: UserRequest, obj: models.Model | None = None) -> bool:
         return self._may("change" if obj else "add", request)
 
     has_change_permission = has_delete_permission = has_add_permission
 
-    def has_view_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+    def has_view_permission(self, request: UserRequest, obj: models.Model | None = None) -> bool:
         return self._may("view", request) or self.has_add_permission(request, obj)

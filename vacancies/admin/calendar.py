@@ -7,18 +7,17 @@ the number of days, not on the number of vacancies.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
 from urllib.parse import urlencode
 
 from django.core.exceptions import BadRequest
 from django.db import connections
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
+from jobsite.types import UserRequest
 from vacancies.dates import end_of_day
 from vacancies.models import Status
 from vacancies.querysets import VacancyQuerySet
@@ -42,7 +41,7 @@ class Day:
     has_more: bool = False
 
 
-def calendar(request: HttpRequest, own: VacancyQuerySet, *, at: datetime) -> dict[str, Any]:
+def calendar(request: UserRequest, own: VacancyQuerySet, *, at: datetime) -> dict[str, object]:
     """Return the context of the calendar of the vacancies `own`. Raises BadRequest."""
     today = at.astimezone(timezone.get_default_timezone()).date()
     view = request.GET.get("calendar", "month")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import HttpRequest
+from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import number_format
@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from jobsite.admin.charts import sparkline
 from jobsite.text.formats import format_datetime
+from jobsite.types import UserRequest
 from vacancies.access import readable_by
 from vacancies.admin.calendar import calendar
 from vacancies.admin.list.filters import REASONS
@@ -21,12 +22,12 @@ from vacancies.models import DailyVacancies, State, Vacancy
 from vacancies.statistics.counts import STATES, counts_for
 from vacancies.statistics.reading import Days, by_day, in_parts, last_recorded
 
-SHOWN = 5
+MAX_ROWS = 5
 TREND = 90  # days
 WEEK = 7
 
 
-def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+def dashboard(request: UserRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add the vacancies of the user's brands to the context of the admin index, if the user may view them."""
     if not request.user.has_perm("vacancies.view_vacancy"):
         return context
@@ -38,7 +39,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "states": [
             {
                 "state": state,
-                "count": shown(counts.numbers.get(state.value, 0)),
+                "count": format_count(counts.numbers.get(state.value, 0)),
                 "url": address(state=state),
                 "trend": trends.get(state),
             }
@@ -47,22 +48,22 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "trends": [trends[name] for name in ("went_live", "closed") if name in trends],
         "counted_at": format_datetime(counts.counted_at) if counts.counted_at else "",
         "attention": [
-            {"label": label, "count": shown(count), "url": address(attention=code)}
+            {"label": label, "count": format_count(count), "url": address(attention=code)}
             for code, label in REASONS
             if (count := counts.numbers.get(code, 0))
         ],
-        "calendar": calendar(request, Vacancy.objects.workable_by(request.user), at=now),
+        "calendar": calendar(request, Vacancy.objects.editable_by(request.user), at=now),
         "latest": latest(request),
         "may_add": request.user.has_perm("vacancies.add_vacancy"),
     }
 
 
-def shown(count: int) -> str:
+def format_count(count: int) -> str:
     """Return `count` as text, "" for none."""
     return number_format(count, force_grouping=True) if count else ""
 
 
-def vacancy_trends(user: Any) -> dict[Any, dict[str, Any]]:
+def vacancy_trends(user: User) -> dict[str, dict[str, object]]:
     """Return the trends of the last 90 recorded days; none before the first day is recorded."""
     last = last_recorded()
     if last is None:
@@ -77,10 +78,10 @@ def vacancy_trends(user: Any) -> dict[Any, dict[str, Any]]:
     }
 
 
-def weekly(label: str, values: Sequence[int]) -> dict[str, Any]:
+def weekly(label: str, values: Sequence[int]) -> dict[str, object]:
     """Return the trend of sums by week: numbers of single days vary too much."""
     sums = in_parts(values, WEEK)
-    return {"label": label, "count": shown(sum(values)) or "0", "chart": sparkline(sums),
+    return {"label": label, "count": format_count(sum(values)) or "0", "chart": sparkline(sums),
             "text": _("by week: %(words)s") % {"words": in_words(sums)}}  # fmt: skip
 
 
@@ -91,18 +92,18 @@ def in_words(values: Sequence[int]) -> str:
     }  # fmt: skip
 
 
-def latest(request: HttpRequest) -> list[dict[str, Any]]:
+def latest(request: UserRequest) -> list[dict[str, object]]:
     """Return the last changes that users made to existing vacancies, one per vacancy."""
     versions = readable_by(request.user).exclude(author=None).select_related("author")
-    rows = list(versions.defer("content").order_by("-pk")[: SHOWN * 4])
-    own = Vacancy.objects.workable_by(request.user)
+    rows = list(versions.defer("content").order_by("-pk")[: MAX_ROWS * 4])
+    own = Vacancy.objects.editable_by(request.user)
     existing = own.only("title").in_bulk({row.vacancy_id for row in rows})
-    seen: dict[int, dict[str, Any]] = {}
+    seen: dict[int, dict[str, object]] = {}
     for row in rows:
         if vacancy := existing.get(row.vacancy_id):
             change = {"vacancy": vacancy, "version": row, "created_at": format_datetime(row.created_at)}
             seen.setdefault(row.vacancy_id, change)
-    return list(seen.values())[:SHOWN]
+    return list(seen.values())[:MAX_ROWS]
 
 
 def address(**filters: str) -> str:

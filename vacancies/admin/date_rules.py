@@ -1,8 +1,6 @@
 """The rules on publication dates that the page checks while the user types (static/vacancies/date_rules.js).
 The server checks them too: `publish_blockers`, `VacancyForm`, and the content warnings."""
 
-from typing import Any
-
 from django.utils import timezone
 from django.utils.formats import get_format
 from django.utils.translation import gettext as _
@@ -10,7 +8,7 @@ from django.utils.translation import gettext as _
 from vacancies.operations.blockers import closes_before_start, closing_date_passed
 
 
-def date_rules() -> dict[str, Any]:
+def date_rules() -> dict[str, object]:
     """Return what the script needs: the current day of the site, how dates are typed, and the texts."""
     return {
         "today": timezone.localdate().isoformat(),

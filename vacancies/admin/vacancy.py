@@ -5,13 +5,15 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
+from django.db.models import ForeignKey
+from django.http import HttpResponse
 from django.urls import URLPattern
 from django.utils.html import format_html_join
 from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 
 from jobsite.admin.pages import AdminPages
+from jobsite.types import Context, StrOrPromise, UserRequest
 from vacancies.access import brands_of, preselected_brand
 from vacancies.admin.base import ContentAdmin
 from vacancies.admin.catalogue.form import forms_for
@@ -42,7 +44,7 @@ from vacancies.models import State, Vacancy
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
 
 
-def tab(name: Any, *fields: str) -> tuple[Any, dict[str, Any]]:
+def tab(name: StrOrPromise, *fields: str) -> tuple[StrOrPromise, Context]:
     return name, {"fields": fields, "classes": ("tab",)}
 
 
@@ -83,21 +85,21 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
     class Media:
         js = ("vacancies/vacancy_form.js", "vacancies/date_rules.js", "vacancies/autosave.js")
 
-    def get_queryset(self, request: HttpRequest) -> VacancyQuerySet:
+    def get_queryset(self, request: UserRequest) -> VacancyQuerySet:
         rows: Any = super().get_queryset(request)
-        return rows.workable_by(request.user)
+        return rows.editable_by(request.user)
 
     def get_urls(self) -> list[URLPattern]:
         pages = [url for page in self.page_classes for url in page(self).urls()]
         pages.sort(key=lambda url: "<path:" in str(url.pattern))  # last: it matches everything
         return [*pages, *super().get_urls()]
 
-    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
+    def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
         return VersionPages(self).history_view(request, object_id)
 
     # --- form ---
 
-    def get_fieldsets(self, request: HttpRequest, obj: Vacancy | None = None) -> Any:
+    def get_fieldsets(self, request: UserRequest, obj: Vacancy | None = None) -> Any:
         """The bar above the form shows the status of an existing vacancy, and its buttons change it.
 
         A read-only page shows the options as text: form fields without a model field are empty there."""
@@ -124,18 +126,18 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
             format_html_join("", "{}: {}<br>", ((name, ", ".join(of)) for name, of in labels.items())) or "-"
         )
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Vacancy | None = None) -> Any:
+    def get_readonly_fields(self, request: UserRequest, obj: Vacancy | None = None) -> Any:
         """Changing the brand shows applicants to other recruiters, so it needs access to every brand."""
         is_fixed = obj and obj.brand_id and not request.user.has_perm(EVERY_BRAND)
         return (*super().get_readonly_fields(request, obj), *(["brand"] if is_fixed else []))
 
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_foreignkey(self, db_field: ForeignKey, request: UserRequest, **kwargs: object) -> Any:
         offered = {"brand": brands_of, "form": forms_for}
         if db_field.name in offered:
             kwargs["queryset"] = offered[db_field.name](request.user)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
-    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+    def get_form(self, request: UserRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         """Users of some brands need one: they could not see the vacancy without it."""
         form: Any = super().get_form(request, obj, change, **kwargs)
         brand = form.base_fields.get("brand")
@@ -146,7 +148,7 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
         return form
 
     def get_object(
-        self, request: HttpRequest, object_id: str, from_field: str | None = None
+        self, request: UserRequest, object_id: str, from_field: str | None = None
     ) -> Vacancy | None:
         vacancy = super().get_object(request, object_id, from_field)
         if vacancy and request.method == "POST":
@@ -155,7 +157,7 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
         return vacancy
 
     def _changeform_view(
-        self, request: HttpRequest, object_id: str | None, form_url: str, extra_context: Any
+        self, request: UserRequest, object_id: str | None, form_url: str, extra_context: Context | None
     ) -> HttpResponse:
         # Not `changeform_view`: this is inside its transaction, in which `get_object` locks the row.
         return EditPage(self, request, object_id, form_url, extra_context).response()

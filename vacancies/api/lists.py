@@ -11,7 +11,9 @@ from typing import Any, ClassVar, NamedTuple
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.http import HttpResponse
+from django_filters import FilterSet
 from rest_framework.request import Request
+from rest_framework.serializers import BaseSerializer
 
 from jobsite.api.absolute_urls import absolute
 from jobsite.api.permissions import is_protected
@@ -42,7 +44,7 @@ _PAGE = (
 PAGES = {each: _PAGE.format(condition=each.sql()) for each in VacancyList}
 _BY_ID = f"SELECT {ROW} FROM vacancies_listedvacancy AS listed WHERE vacancy_id = ANY(%s)"
 
-Rows = list[tuple[Any, ...]]
+Rows = list[tuple]
 Rendered = dict[int, tuple[int, bytes]]  # items to store, with their row versions, by id
 
 
@@ -56,7 +58,7 @@ def json_response(body: bytes) -> HttpResponse:
 
 
 def read_items(
-    serializer_class: Any, rows: Rows, state: RevisionState | None
+    serializer_class: type[BaseSerializer], rows: Rows, state: RevisionState | None
 ) -> tuple[list[bytes], Rendered] | None:
     """Return the items of `rows` (see ROW), and those of them that had to be rendered.
 
@@ -88,7 +90,7 @@ class ListViewSet(ReadOnlyViewSet):
 
     vacancy_list: ClassVar[VacancyList] = VacancyList.EXTERNAL
     serializer_class: Any
-    filterset_class: Any = None
+    filterset_class: type[FilterSet] | None = None
     item_version: ClassVar[str]  # of the interface
     only: list[str] | None = None  # the keys of the items
     paginator: Any

@@ -25,7 +25,7 @@ class SharedCache:
 
     number: int
     resolvers: dict[str, PlaceholderResolver] = field(default_factory=dict)  # by base URL
-    forms: dict[int | None, Any] = field(default_factory=dict)  # by id
+    forms: dict[int | None, object] = field(default_factory=dict)  # by id
 
     def resolver(self, base_url: str) -> PlaceholderResolver:
         if base_url not in self.resolvers and len(self.resolvers) > MAX_RESOLVERS:

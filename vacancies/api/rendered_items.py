@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, connections
+from rest_framework.serializers import BaseSerializer
 
 from jobsite.api.placeholders import Token
 from jobsite.serving.rendered_items import dumps, render_item, strip_markers
@@ -36,11 +37,11 @@ def stored_version(version: str) -> str:
 
 
 @cache
-def _stored_version(version: str, *values: Any) -> str:
+def _stored_version(version: str, *values: object) -> str:
     return f"{version}/{ITEM_FORMAT}/{zlib.crc32(repr(values).encode()):08x}"
 
 
-def render(serializer_class: Any, pks: Iterable[int]) -> dict[int, bytes]:
+def render(serializer_class: type[BaseSerializer], pks: Iterable[int]) -> dict[int, bytes]:
     """Return the items of the vacancies `pks` by id, with placeholders."""
     serializer = serializer_class(context=STORED)
     rendered = {}

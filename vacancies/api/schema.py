@@ -3,8 +3,6 @@
 Both versions use these keys: they have the same meaning and types (interface 2.3).
 """
 
-from typing import Any
-
 from drf_spectacular.utils import OpenApiParameter
 
 from jobsite.api.openapi import (
@@ -19,6 +17,7 @@ from jobsite.api.openapi import (
     query,
     reference,
 )
+from jobsite.types import JsonObject
 from vacancies.choices import Keyword
 from vacancies.filtersets import MAX_WORDS, SEARCH, SORT_KEYS, filter_name
 
@@ -38,7 +37,7 @@ def _text(description: str, example: str) -> Schema:
     return field("string", description, example, minLength=1)
 
 
-def _text_or_null(description: str, example: str, **rules: Any) -> Schema:
+def _text_or_null(description: str, example: str, **rules: object) -> Schema:
     return field(["string", "null"], description, example, minLength=1, **rules)
 
 
@@ -257,7 +256,7 @@ def fields_parameter(names: tuple[str, ...]) -> OpenApiParameter:
 # --- Examples ----------------------------------------------------------------------------------
 
 
-def page_examples(path: str, names: tuple[str, ...], **values: Any) -> dict[str, Any]:
+def page_examples(path: str, names: tuple[str, ...], **values: object) -> JsonObject:
     """Bodies of a list of full vacancies. `values` replace values of the usual example."""
     return {
         "A page": page(path, [example(VACANCY, names) | values], total=1),
@@ -265,7 +264,7 @@ def page_examples(path: str, names: tuple[str, ...], **values: Any) -> dict[str,
     }
 
 
-def sparse_examples(path: str) -> dict[str, Any]:
+def sparse_examples(path: str) -> JsonObject:
     """The body of a list with the parameter `fields`."""
     names = ("id", "title", "slug")
     return {

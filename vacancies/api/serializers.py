@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db import models
+from django.db.models import Field
 from rest_framework import serializers
 
 from jobsite.api.openapi import documented
@@ -15,7 +16,7 @@ from vacancies.models import Attachment, Brand, Recruiter, Vacancy
 class VacancyItemSerializer(ItemSerializer):
     """A vacancy. Text columns that may be empty are null then, so versions declare only other keys."""
 
-    def build_standard_field(self, field_name: str, model_field: Any) -> Any:
+    def build_standard_field(self, field_name: str, model_field: Field) -> tuple:
         if isinstance(model_field, models.CharField | models.TextField) and model_field.blank:
             return TextField, {}
         return super().build_standard_field(field_name, model_field)

@@ -27,6 +27,7 @@ from jobsite.api.serializers import AddressField, ItemSerializer
 from jobsite.api.viewsets import ReadOnlyViewSet
 from jobsite.serving.rendered_items import UnknownPlaceholderError, dumps, strip_markers
 from jobsite.serving.revision import RevisionState, fetch, snapshot
+from jobsite.types import JsonObject
 from vacancies.api import process_cache, schema
 from vacancies.api.lists import ROW, ListViewSet, Rendered, fill, has_read_model, json_response, read_items
 from vacancies.api.rendered_items import store, stored_version
@@ -221,7 +222,7 @@ class Item(NamedTuple):
 
 class ServedForm(NamedTuple):
     form: Form | None
-    sections: list[dict[str, Any]]
+    sections: list[JsonObject]
     version: str
     language: str
 
@@ -339,10 +340,10 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
         self.revision = state.number if state else None
         return vacancy
 
-    def get_serializer_context(self) -> dict[str, Any]:
+    def get_serializer_context(self) -> JsonObject:
         return {**super().get_serializer_context(), "preview": self.query.get("preview")}
 
-    def served_form(self, pk: str) -> ServedForm:
+    def cached_form(self, pk: str) -> ServedForm:
         """Return the form of the vacancy in the path."""
         shown = Vacancy.objects.with_form().only(
             "audience", "status", "publish_from", "publish_until", "apply_url"
@@ -361,7 +362,7 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
 
     @action(detail=True)
     def form(self, request: Request, pk: str) -> Response:
-        served = self.served_form(pk)
+        served = self.cached_form(pk)
         headers = served.headers
         is_published = self.vacancy.state_at(self.now) == State.PUBLISHED  # not so with a preview
         if is_published and self.vacancy.accepts_applications(served.form):
@@ -370,14 +371,16 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
 
     @action(detail=True, url_path="form/schema")
     def form_schema(self, request: Request, pk: str) -> Response:
-        served = self.served_form(pk)
+        served = self.cached_form(pk)
         rules = submission_schema(served.sections, address=absolute(request, request.path))
         return Response({"data": {"version": served.version, "schema": rules}}, headers=served.headers)
 
     def is_private(self) -> bool:
         return "preview" in self.query or (is_protected() and self.audience == Audience.INTERNAL)
 
-    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+    def finalize_response(
+        self, request: Request, response: object, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
         response = super().finalize_response(request, response, *args, **kwargs)
         if "preview" in request.query_params:
             response["X-Robots-Tag"] = "noindex"
@@ -427,7 +430,7 @@ class FilterViewSet(ReadOnlyViewSet):
     query_names = tuple(FacetFilterSet.base_filters)
     list_names = OPTION_NAMES
 
-    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def list(self, request: Request, *args: object, **kwargs: object) -> Response:
         with snapshot() as state:
             self.until = Vacancy.objects.next_change(after=self.now)
             self.revision = state.number if state else None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import models
+from django.db.models import Field
 from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 from rest_framework.utils.field_mapping import ClassLookupDict, get_field_kwargs
@@ -59,7 +60,7 @@ def imported(column: Any) -> serializers.Field:
     return TYPES[column].imported(required=False, **rules)
 
 
-def cell(column: Any, value: Any) -> Cell:
+def cell(column: Field, value: object) -> Cell:
     """Return `value` of `column` as the cell of a spreadsheet."""
     if value is None:
         return ""

@@ -1,8 +1,8 @@
 """Comparison of an imported item with the vacancy that is stored."""
 
 from collections.abc import Iterable
-from typing import Any
 
+from jobsite.types import JsonObject
 from vacancies.choices import Keyword
 from vacancies.exchange.columns import COLUMNS
 from vacancies.models import Attachment, Change, Vacancy, Version
@@ -11,7 +11,7 @@ from vacancies.models import Attachment, Change, Vacancy, Version
 RECRUITER_COLUMNS = ("publish_until", "audience")
 
 
-def column_values(item: dict[str, Any], vacancy: Vacancy) -> dict[str, Any]:
+def column_values(item: JsonObject, vacancy: Vacancy) -> JsonObject:
     """Return the values of `item` that are columns of `vacancy`, by column. Missing keys are left out."""
     names = ("title", "created_at", *(column.name for column in COLUMNS))
     values = {name: item[name] for name in names if name in item}
@@ -23,17 +23,17 @@ def column_values(item: dict[str, Any], vacancy: Vacancy) -> dict[str, Any]:
     return values
 
 
-def attachment_pairs(item: dict[str, Any]) -> list[tuple[str, str]]:
+def attachment_pairs(item: JsonObject) -> list[tuple[str, str]]:
     """Return the (name, URL) pairs of the attachments of `item`."""
     return [(data.get("name", ""), data["path"]) for data in item["attachments"] or ()]
 
 
-def different_keys(item: dict[str, Any], vacancy: Vacancy, attachments: list[Attachment]) -> list[str]:
+def different_keys(item: JsonObject, vacancy: Vacancy, attachments: list[Attachment]) -> list[str]:
     """Return the keys of `item` whose value differs from that of `vacancy`."""
     different = [
         name for name, value in column_values(item, vacancy).items() if getattr(vacancy, name) != value
     ]
-    stored: dict[str, Any] = {keyword.value: vacancy.labels(keyword) for keyword in Keyword}
+    stored: JsonObject = {keyword.value: vacancy.labels(keyword) for keyword in Keyword}
     for name in ("brand", "head_recruiter"):
         stored[name] = getattr(vacancy, name) and getattr(vacancy, name).name
     stored["recruiters"] = [link.recruiter.name for link in vacancy.ordered_recruiter_links]
@@ -41,7 +41,7 @@ def different_keys(item: dict[str, Any], vacancy: Vacancy, attachments: list[Att
     for name, value in stored.items():
         if name not in item:
             continue
-        received: Any = item[name]
+        received = item[name]
         if name == "recruiters":
             received = list(dict.fromkeys(data["name"] for data in received or ()))
         elif name == "attachments":
@@ -58,7 +58,7 @@ def different_keys(item: dict[str, Any], vacancy: Vacancy, attachments: list[Att
 
 def set_by_recruiters(pks: Iterable[int]) -> dict[str, set[int]]:
     """Return, by column of RECRUITER_COLUMNS, the vacancies whose value was set in the admin."""
-    versions = Version.objects.filter(vacancy__in=list(pks)).exclude(change=Change.FOUND)
+    versions = Version.objects.filter(vacancy__in=list(pks)).exclude(change=Change.EXTERNAL)
     return {
         name: set(versions.filter(content__has_key=name).values_list("vacancy_id", flat=True))
         for name in RECRUITER_COLUMNS

@@ -17,6 +17,7 @@ from django.utils import timezone
 from rest_framework import ISO_8601, serializers
 
 from jobsite.fields import WebURLField
+from jobsite.types import JsonObject
 
 ID_MAX = 2**53 - 1  # the largest integer that every JSON parser reads exactly; leaves room for new ids
 SHOWN_CHARACTERS = 60
@@ -45,7 +46,7 @@ class TextField(serializers.CharField):
         defaults = {"required": False, "allow_null": True, "allow_blank": True, "trim_whitespace": False}
         super().__init__(**defaults | kwargs)
 
-    def run_validation(self, data: Any = serializers.empty) -> Any:
+    def run_validation(self, data: object = serializers.empty) -> object:
         if data is not None and data is not serializers.empty and not isinstance(data, str):
             self.fail("invalid")  # DRF would convert a number
         return super().run_validation(data) or ""
@@ -59,7 +60,7 @@ class LineField(TextField):
         text = super().to_internal_value(data)
         line = _BREAKS.sub(" ", text).strip() if _BREAKS.search(text) else text
         if line != text:
-            _report(self, "line_breaks", f"replaced line breaks by spaces; received {shown(text)}")
+            _report(self, "line_breaks", f"replaced line breaks by spaces; received {format_value(text)}")
         plain = "".join(c for c in line if c == "\0" or not _is_invisible(c))
         if plain != line:
             names = sorted({f"U+{ord(c):04X}" for c in line if c not in plain})
@@ -80,7 +81,7 @@ class UrlField(TextField):
 class ChoiceField(serializers.ChoiceField):
     """The value of a choice. Null becomes "" unless the column can be null."""
 
-    def run_validation(self, data: Any = serializers.empty) -> Any:
+    def run_validation(self, data: object = serializers.empty) -> object:
         return super().run_validation("" if data is None and not self.allow_null else data)
 
 
@@ -92,12 +93,12 @@ class FlagField(serializers.BooleanField):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"required": False, "allow_null": True} | kwargs)
 
-    def to_internal_value(self, data: Any) -> bool:
+    def to_internal_value(self, data: object) -> bool:
         if not isinstance(data, bool):
-            self.fail("invalid", received=shown(data))
+            self.fail("invalid", received=format_value(data))
         return data
 
-    def run_validation(self, data: Any = serializers.empty) -> Any:
+    def run_validation(self, data: object = serializers.empty) -> object:
         return super().run_validation(data) or False
 
 
@@ -112,7 +113,7 @@ class DateTimeField(serializers.DateTimeField):
 
     def __init__(self, **kwargs: Any) -> None:
         formats = ["%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S.%f", ISO_8601]
-        defaults: dict[str, Any] = {"required": False, "input_formats": formats}
+        defaults: JsonObject = {"required": False, "input_formats": formats}
         super().__init__(**defaults | kwargs)
 
     def enforce_timezone(self, value: datetime) -> datetime:
@@ -149,13 +150,13 @@ def _is_invisible(character: str) -> bool:
     return bool(_DIRECTION.match(character)) or unicodedata.category(character) == "Cc"
 
 
-def shown(value: Any) -> str:
+def format_value(value: object) -> str:
     """Return `value` as JSON on one line, truncated."""
     text = json.dumps(value, ensure_ascii=True, default=str)
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
 
 
-def faults(errors: Any, path: str = "") -> Iterator[Remark]:
+def faults(errors: object, path: str = "") -> Iterator[Remark]:
     """Yield a Remark for each error in the nested `errors` of a serializer."""
     if isinstance(errors, dict):
         for name, inner in errors.items():
@@ -170,7 +171,7 @@ def faults(errors: Any, path: str = "") -> Iterator[Remark]:
         yield Remark(path, getattr(errors, "code", "invalid"), str(errors))
 
 
-def _report(field: Any, code: str, message: str) -> None:
+def _report(field: serializers.Field, code: str, message: str) -> None:
     """Add a Remark about the value of `field` to the `changes` of its context."""
     names = []
     at = field

@@ -10,13 +10,13 @@ from copy import copy
 from datetime import datetime
 from functools import partial
 from itertools import islice
-from typing import Any
 
 from django.conf import settings
 from django.core.management.color import no_style
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
+from jobsite.types import JsonObject
 from vacancies.choices import Keyword
 from vacancies.exchange.comparison import (
     attachment_pairs,
@@ -130,7 +130,7 @@ class Importer:
                     row.name, Remark("", "database", str(error)), id=item["id"], is_id_shown=True
                 )
 
-    def _import_item(self, row: Row, item: dict[str, Any], stored: Vacancy | None) -> None:
+    def _import_item(self, row: Row, item: JsonObject, stored: Vacancy | None) -> None:
         """Create the vacancy of `item`, or update `stored`. Raise _RowRefusedError, or _ChangedError if the
         stored one was saved since it was read."""
         vacancy = stored or self._new_vacancy(item)
@@ -156,14 +156,14 @@ class Importer:
         _replace_children(vacancy, changed, options=options, recruiters=recruiters, attachments=attachments)
         self._count(row, item, vacancy, changed, is_new=before is None)
 
-    def _new_vacancy(self, item: dict[str, Any]) -> Vacancy:
+    def _new_vacancy(self, item: JsonObject) -> Vacancy:
         if "title" not in item:
             raise _RowRefusedError(Remark("title", "required", "This field is required."))
         vacancy = Vacancy(pk=item["id"], created_at=item.get("created_at", self.now))
         vacancy.ordered_choices, vacancy.ordered_recruiter_links = [], []
         return vacancy
 
-    def _set_columns(self, row: Row, item: dict[str, Any], vacancy: Vacancy, *, is_new: bool) -> set[str]:
+    def _set_columns(self, row: Row, item: JsonObject, vacancy: Vacancy, *, is_new: bool) -> set[str]:
         """Set the columns of `vacancy` that differ from `item`, and return their names."""
         wanted = column_values(item, vacancy)
         wanted["audience"] = self._audience(row, item, None if is_new else vacancy.audience)
@@ -175,7 +175,7 @@ class Importer:
             setattr(vacancy, name, wanted[name])
         return changed
 
-    def _options(self, item: dict[str, Any], vacancy: Vacancy, changed: set[str]) -> list[FilterOption]:
+    def _options(self, item: JsonObject, vacancy: Vacancy, changed: set[str]) -> list[FilterOption]:
         """Return the options of all keywords; those that `item` does not have stay as they are."""
         options: list[FilterOption] = []
         for keyword in Keyword:
@@ -188,9 +188,7 @@ class Importer:
                 changed.add("options")
         return options
 
-    def _recruiters(
-        self, row: Row, item: dict[str, Any], vacancy: Vacancy, changed: set[str]
-    ) -> list[Recruiter]:
+    def _recruiters(self, row: Row, item: JsonObject, vacancy: Vacancy, changed: set[str]) -> list[Recruiter]:
         if "recruiters" not in item:
             return []
         note = partial(self.report.note, row, item, "")
@@ -200,7 +198,7 @@ class Importer:
             changed.add("recruiters")
         return recruiters
 
-    def _publish_draft(self, row: Row, item: dict[str, Any], vacancy: Vacancy, changed: set[str]) -> None:
+    def _publish_draft(self, row: Row, item: JsonObject, vacancy: Vacancy, changed: set[str]) -> None:
         """Publish `vacancy` as the source does, or report why it stays a draft."""
         missing = list(vacancy.missing_to_publish().values())
         if vacancy.brand and vacancy.brand.requires_approval:
@@ -212,9 +210,7 @@ class Importer:
             self._publish(row, item, vacancy)
             changed.add("status")
 
-    def _check(
-        self, item: dict[str, Any], before: Vacancy | None, vacancy: Vacancy, changed: set[str]
-    ) -> None:
+    def _check(self, item: JsonObject, before: Vacancy | None, vacancy: Vacancy, changed: set[str]) -> None:
         """Raise _RowRefusedError if `vacancy` would close before it opens, or needs approval."""
         if vacancy.publish_until and vacancy.publish_from and vacancy.publish_until <= vacancy.publish_from:
             field = "publish_until" if item.get("publish_until") else "closes_at"
@@ -223,7 +219,7 @@ class Importer:
             raise _RowRefusedError(Remark("", "approval", NEEDS_APPROVAL))
 
     def _count(
-        self, row: Row, item: dict[str, Any], vacancy: Vacancy, changed: set[str], *, is_new: bool
+        self, row: Row, item: JsonObject, vacancy: Vacancy, changed: set[str], *, is_new: bool
     ) -> None:
         """Report what was done with the vacancy."""
         if (slug := item.get("slug")) and slug != vacancy.slug and (is_new or "title" in changed):
@@ -236,7 +232,7 @@ class Importer:
         else:
             self.report.unchanged += 1
 
-    def _publish(self, row: Row, item: dict[str, Any], vacancy: Vacancy) -> None:
+    def _publish(self, row: Row, item: JsonObject, vacancy: Vacancy) -> None:
         published_at = item.get("published_at") or vacancy.created_at
         if published_at > self.now + CLOCK_SKEW:
             text = "is in the future, but the source shows the vacancy; it was published now"
@@ -244,7 +240,7 @@ class Importer:
         vacancy.status = Status.PUBLISHED
         vacancy.publish_from = min(published_at, self.now)
 
-    def _publish_until(self, row: Row, item: dict[str, Any], vacancy: Vacancy) -> datetime | None:
+    def _publish_until(self, row: Row, item: JsonObject, vacancy: Vacancy) -> datetime | None:
         """Return the end of publication: that of the source, unless a recruiter set it here."""
         names = [name for name in ("publish_until", "closes_at") if name in item]
         ends = [item[name] for name in names]
@@ -264,10 +260,10 @@ class Importer:
             return vacancy.publish_until
         return ends[0]
 
-    def _people(self, row: Row, item: dict[str, Any], vacancy: Vacancy) -> dict[str, Any]:
+    def _people(self, row: Row, item: JsonObject, vacancy: Vacancy) -> JsonObject:
         """Return the brand and head recruiter, by column, if the source has them. Null removes them, unless
         the vacancy is published and requires them."""
-        wanted: dict[str, Any] = {}
+        wanted: JsonObject = {}
         if item.get("brand"):
             wanted["brand"] = self._rows.brand(item["brand"], partial(self.report.note, row, item, ""))
         if item.get("head_recruiter"):
@@ -298,7 +294,7 @@ class Importer:
         return row.is_external == (vacancy.audience == Audience.INTERNAL)
 
     def _import_audience(
-        self, row: Row, item: dict[str, Any], vacancy: Vacancy, attachments: list[Attachment]
+        self, row: Row, item: JsonObject, vacancy: Vacancy, attachments: list[Attachment]
     ) -> None:
         """Update the audience of `vacancy`, whose content another file decided. Report the differences."""
         if different := different_keys(item, vacancy, attachments):
@@ -314,7 +310,7 @@ class Importer:
         vacancy.save()
         self.report.updated += 1
 
-    def _audience(self, row: Row, item: dict[str, Any], current: str | None) -> str:
+    def _audience(self, row: Row, item: JsonObject, current: str | None) -> str:
         """Return the audience: that of the source for a new vacancy, else `current`.
 
         A public vacancy becomes internal too if the source lists it as internal. An internal one does not
@@ -330,11 +326,11 @@ class Importer:
         return Audience.BOTH if current == Audience.PUBLIC and row.is_internal else current
 
 
-def _digest(item: Any) -> str:
+def _digest(item: object) -> str:
     return hashlib.sha256(json.dumps(item, sort_keys=True).encode()).hexdigest()
 
 
-def _attachments(item: dict[str, Any], uploads: list[Attachment], changed: set[str]) -> list[tuple[str, str]]:
+def _attachments(item: JsonObject, uploads: list[Attachment], changed: set[str]) -> list[tuple[str, str]]:
     """Return the names and URLs of the external attachments of `item`."""
     if "attachments" not in item:
         return []

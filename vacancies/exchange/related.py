@@ -21,7 +21,7 @@ class RelatedRows:
 
     def clear(self) -> None:
         """Drop cached rows: they may have been rolled back with a refused item."""
-        self._rows: dict[tuple[object, ...], Any] = {}
+        self._rows: dict[tuple[object, ...], object] = {}
         self.clear_options()
 
     def clear_options(self) -> None:

@@ -1,7 +1,5 @@
 """Serializers of imported items. An invalid item is refused with the key and the reason."""
 
-from typing import Any
-
 from rest_framework import serializers
 
 from vacancies.choices import Keyword
@@ -27,7 +25,7 @@ class _Labels(serializers.ListField):
     def __init__(self, max_length: int | None = None) -> None:
         super().__init__(required=False, allow_null=True, max_length=max_length)
 
-    def run_validation(self, data: Any = serializers.empty) -> list[str]:
+    def run_validation(self, data: object = serializers.empty) -> list[str]:
         return list(dict.fromkeys(super().run_validation([data] if isinstance(data, str) else data) or ()))
 
 

@@ -9,7 +9,7 @@ import urllib3
 
 from jobsite.http_client import Network, OriginClient, RequestRefusedError, reason
 from jobsite.types import JsonObject
-from vacancies.exchange.fields import shown
+from vacancies.exchange.fields import format_value
 from vacancies.exchange.json_files import RepeatedKeys, SourceError, parse_json
 from vacancies.exchange.sources import FormRow, Row, time_zone
 
@@ -171,7 +171,7 @@ class Service:
             )
         self.zone = time_zone(name)
         if self.zone is None:
-            raise SourceError(f"{self.base_url}: states the unknown time zone {shown(name)}.")
+            raise SourceError(f"{self.base_url}: states the unknown time zone {format_value(name)}.")
         if self.named_zone and str(self.named_zone) != name:
             raise SourceError(
                 f"{self.base_url}: states the time zone {name}, but --source-time-zone is {self.named_zone}."

@@ -19,8 +19,8 @@ from vacancies.fields import HtmlField
 from vacancies.models import Filter, Vacancy
 
 LINES_AROUND = 1  # unchanged lines shown beside changed ones
-COMPARED = 1_000_000  # pairs of lines or words; a larger field is shown in full, before and after
-LITTLE = 0.4  # share of unchanged words below which a line is shown in full, before and after
+MAX_PAIRS = 1_000_000  # pairs of lines or words; a larger field is shown in full, before and after
+MIN_SHARED_WORDS = 0.4  # share of unchanged words below which a line is shown in full, before and after
 _WORDS = re.compile(r"(\w+|[^\w\s])(\s*)")
 
 
@@ -34,7 +34,7 @@ class Difference:
 
 
 def differences(
-    before: Mapping[str, Any], after: Mapping[str, Any], labels: Mapping[str, str] | None = None
+    before: Mapping[str, object], after: Mapping[str, object], labels: Mapping[str, str] | None = None
 ) -> list[Difference]:
     """Return the fields of `after` that differ from `before`, in the order of the page. Two empty values are
     equal. Pass `field_labels()` as `labels` to save a query per call."""
@@ -57,7 +57,7 @@ def differences(
     return found
 
 
-def described(values: Mapping[str, Any]) -> list[Difference]:
+def field_values(values: Mapping[str, object]) -> list[Difference]:
     """Return the fields of `values` that are not empty, without marks."""
     labels = field_labels()
     texts = ((name, lines(name, values[name])) for name in labels if name in values)
@@ -113,10 +113,10 @@ def _as_lines(texts: Iterable[str]) -> SafeString:
 
 
 class _Comparison:
-    """Compares lists until `COMPARED` pairs have been compared. Later lists are replaced as a whole."""
+    """Compares lists until `MAX_PAIRS` pairs have been compared. Later lists are replaced as a whole."""
 
     def __init__(self) -> None:
-        self.left = COMPARED
+        self.left = MAX_PAIRS
 
     def opcodes(self, a: list[str], b: list[str]) -> list[tuple[str, int, int, int, int]]:
         """Return the opcodes of SequenceMatcher that turn `a` into `b`. Equal ends are not compared."""
@@ -163,7 +163,7 @@ def _words(old: str, new: str, comparison: _Comparison) -> SafeString:
     a, b = _WORDS.findall(old), _WORDS.findall(new)  # compare words without their spaces
     codes = comparison.opcodes([word for word, _ in a], [word for word, _ in b])
     unchanged = sum(i_end - i for kind, i, i_end, _, _ in codes if kind == "equal")
-    if 2 * unchanged < LITTLE * (len(a) + len(b)) or unchanged == len(a) == len(b):
+    if 2 * unchanged < MIN_SHARED_WORDS * (len(a) + len(b)) or unchanged == len(a) == len(b):
         return format_html("<del>{}</del> <ins>{}</ins>", old, new)
     parts: list[str] = []
     for place, (kind, i, i_end, j, j_end) in enumerate(codes):

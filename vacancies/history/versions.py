@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Iterable
 from datetime import UTC, date, datetime
-from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import models
 from django.db.models.fields.files import FieldFile
 
+from jobsite.types import JsonObject
 from vacancies.choices import Keyword
 from vacancies.models import Change, Vacancy, Version
 
@@ -15,7 +16,7 @@ PUBLICATION = ("status", "publish_from", "publish_until")
 EXCLUDED_FIELDS = (*PUBLICATION, "audience", "brand")
 DERIVED = ("id", "created_at", "updated_at", "title_folded", "search_text")
 
-Content = dict[str, Any]
+Content = JsonObject
 
 
 def values_of(vacancy: Vacancy, fields: Iterable[str]) -> Content:
@@ -23,7 +24,7 @@ def values_of(vacancy: Vacancy, fields: Iterable[str]) -> Content:
     return as_json({name: getattr(vacancy, name) for name in fields})
 
 
-def content(vacancy: Vacancy) -> Content:
+def read_content(vacancy: Vacancy) -> Content:
     """Return the stored fields of `vacancy` that the admin edits, as JSON values by field. A related row is
     [id, name]; options, recruiters and attachments are lists in order. Five queries."""
     return _content(Vacancy.objects.with_related().select_related("form").get(pk=vacancy.pk))
@@ -50,7 +51,7 @@ def columns_of(row: Vacancy) -> Content:
     return as_json(values)
 
 
-def file_of(file: FieldFile) -> Any:
+def file_of(file: FieldFile) -> object:
     """Return the name of the stored `file`, "" for none, or the upload that is not stored yet."""
     is_stored = file._committed  # type: ignore[attr-defined] # Django's, without a stub
     return file.file if file and not is_stored else file.name or ""
@@ -75,23 +76,25 @@ def as_json(values: Content) -> Content:
     return {name: _as_json(value) for name, value in values.items()}
 
 
-def _as_json(value: Any) -> Any:
+def _as_json(value: object) -> object:
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
     return value.isoformat() if isinstance(value, date) else value
 
 
-def bare(value: Any) -> Any:
-    """Return a value of `content` with ids only, without the names of related rows."""
+def without_names(value: object) -> object:
+    """Return a value of a content with ids only, without the names of related rows."""
     if isinstance(value, list) and value and not isinstance(value[0], dict):
-        return [bare(each) for each in value] if isinstance(value[0], list) else value[0]
+        return [without_names(each) for each in value] if isinstance(value[0], list) else value[0]
     return value
 
 
 def changed_content(before: Content, now: Content) -> Content:
     """Return the fields of `now` that differ from `before`."""
     return {
-        name: value for name, value in now.items() if name not in before or bare(before[name]) != bare(value)
+        name: value
+        for name, value in now.items()
+        if name not in before or without_names(before[name]) != without_names(value)
     }
 
 
@@ -111,14 +114,16 @@ def replay(versions: "models.QuerySet[Version]") -> Content:
 def record_drift(vacancy: Vacancy, *, at: datetime) -> None:
     """Record what changed outside the admin since the last version, so that it is not attributed to the
     author of the next one and can be restored. Call this before a change."""
-    record(vacancy, Change.FOUND, author=None, at=at)
+    record(vacancy, Change.EXTERNAL, author=None, at=at)
 
 
-def record(vacancy: Vacancy, change: Change, *, author: Any, at: datetime) -> Version | None:
+def record(vacancy: Vacancy, change: Change, *, author: User | None, at: datetime) -> Version | None:
     """Create a version with the fields that differ from the version before. Return None, and create none,
-    for a FOUND or CHANGED without a difference."""
-    different = changed_content(replay(Version.objects.filter(vacancy=vacancy.pk)), now := content(vacancy))
-    if not different and change in (Change.FOUND, Change.CHANGED):
+    for an EXTERNAL or CHANGED without a difference."""
+    different = changed_content(
+        replay(Version.objects.filter(vacancy=vacancy.pk)), now := read_content(vacancy)
+    )
+    if not different and change in (Change.EXTERNAL, Change.CHANGED):
         return None
     version = _version(vacancy, now, change, author=author, at=at)
     version.content = different
@@ -126,13 +131,13 @@ def record(vacancy: Vacancy, change: Change, *, author: Any, at: datetime) -> Ve
     return version
 
 
-def _version(vacancy: Vacancy, now: Content, change: Change, *, author: Any, at: datetime) -> Version:
+def _version(vacancy: Vacancy, now: Content, change: Change, *, author: User | None, at: datetime) -> Version:
     """Return a version, not saved, with the whole content `now`."""
     brand = now["brand"] and now["brand"][0]
     return Version(vacancy=vacancy, brand_id=brand, change=change, content=now, author=author, created_at=at)
 
 
-def record_deletion(pks: Collection[int], *, author: Any, at: datetime) -> list[Version]:
+def record_deletion(pks: Collection[int], *, author: User | None, at: datetime) -> list[Version]:
     """Create the last versions of vacancies that are deleted next, each with the whole content, and before
     them what changed outside the admin. A fixed number of queries."""
     known: dict[int, Content] = {pk: {} for pk in pks}
@@ -143,7 +148,7 @@ def record_deletion(pks: Collection[int], *, author: Any, at: datetime) -> list[
     for row in Vacancy.objects.with_related().select_related("form").filter(pk__in=pks).order_by("pk"):
         now = _content(row)
         if different := changed_content(known[row.pk], now):
-            found.append(_version(row, now, Change.FOUND, author=None, at=at))
+            found.append(_version(row, now, Change.EXTERNAL, author=None, at=at))
             found[-1].content = different
         deleted.append(_version(row, now, Change.DELETED, author=author, at=at))
     Version.objects.bulk_create(found, batch_size=500)
@@ -151,7 +156,12 @@ def record_deletion(pks: Collection[int], *, author: Any, at: datetime) -> list[
 
 
 def record_values(
-    vacancies: Iterable[Vacancy], before: Iterable[Content], change: Change, *, author: Any, at: datetime
+    vacancies: Iterable[Vacancy],
+    before: Iterable[Content],
+    change: Change,
+    *,
+    author: User | None,
+    at: datetime,
 ) -> list[Version]:
     """Create a version for each of `vacancies`, some of whose fields were just saved. `before` holds the
     `values_of` these fields before that, in the same order."""

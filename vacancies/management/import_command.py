@@ -98,7 +98,7 @@ class ImportCommand(BaseCommand):
         """Import `rows` of `source`."""
         raise NotImplementedError
 
-    def finish_import(self, summary: str, report: Report, options: dict[str, Any]) -> None:
+    def finish_import(self, summary: str, report: Report, options: dict[str, object]) -> None:
         self.finish(
             f"Dry run, nothing was written. {summary}" if options["dry_run"] else summary,
             ok=not report.failed,

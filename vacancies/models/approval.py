@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any, Self
+from typing import Self
 
 from django.conf import settings
 from django.db import models
@@ -12,6 +12,7 @@ from django.utils.translation import pgettext_lazy
 
 from vacancies.models.catalogue import Brand
 from vacancies.models.vacancy import State, Vacancy
+from vacancies.querysets import VacancyQuerySet
 
 APPROVE = "vacancies.approve_vacancy"
 PUBLIC = (State.PUBLISHED, State.SCHEDULED)
@@ -96,7 +97,7 @@ class Approval(models.Model):
         return f"{self.get_outcome_display()}: {self.vacancy_id}"
 
 
-def waiting_for_approval(vacancies: Any) -> Any:
+def waiting_for_approval(vacancies: VacancyQuerySet) -> VacancyQuerySet:
     """Return the `vacancies` that wait for approval. Requests of a brand without approval do not count."""
     waiting = Approval.objects.waiting().values("vacancy")
     return vacancies.filter(pk__in=waiting, brand__requires_approval=True)

@@ -1,14 +1,13 @@
 """How users look at the list of vacancies: saved views, and what each user has chosen."""
 
-from typing import Any
-
 from django.conf import settings
 from django.db import models
+from django.db.models.deletion import Collector
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 
-def keep_shared(collector: Any, field: Any, rows: Any, using: str) -> None:
+def keep_shared(collector: Collector, field: models.ForeignKey, rows: models.QuerySet, using: str) -> None:
     """When a user is deleted: keep the shared views without an owner, and delete the private ones."""
     models.SET_NULL(collector, field, rows.filter(is_shared=True), using)
     models.CASCADE(collector, field, rows.filter(is_shared=False), using)

@@ -2,7 +2,7 @@
 
 from typing import Self
 
-from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.auth.models import User
 from django.db import models
 
 from vacancies.models.catalogue import Brand, FilterOption
@@ -10,7 +10,7 @@ from vacancies.querysets import own_brand
 
 
 class StatisticsQuerySet(models.QuerySet):
-    def visible_to(self, user: User | AnonymousUser) -> Self:
+    def visible_to(self, user: User) -> Self:
         """The statistics of the brands that `user` works for."""
         return self.filter(own_brand(user))
 

@@ -1,8 +1,9 @@
 """Templates for new vacancies."""
 
-from typing import Any, Self
+from typing import Self
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -13,7 +14,7 @@ from vacancies.querysets import EVERY_BRAND, own_brand
 
 
 class TemplateQuerySet(models.QuerySet):
-    def usable_by(self, user: Any) -> Self:
+    def usable_by(self, user: User) -> Self:
         """Templates of the brands of `user`, and those for all brands."""
         if user.has_perm(EVERY_BRAND):
             return self.all()

@@ -1,26 +1,27 @@
 """The unsaved input of users in the form of a vacancy, and who has that form open."""
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
 
 from jobsite.db.transactions import retry_on_conflict
+from jobsite.types import JsonObject
 from vacancies.models.vacancy import Vacancy
 
-KEPT = timedelta(days=30)
+AUTOSAVE_AGE = timedelta(days=30)
 PRESENT = timedelta(seconds=75)  # a page reports every 20 s, and in the background at least once a minute
 
 
 class AutosaveQuerySet(models.QuerySet["Autosave"]):
-    def of(self, user: Any, vacancy: int | None) -> "AutosaveQuerySet":
+    def of(self, user: User, vacancy: int | None) -> "AutosaveQuerySet":
         """Return the row of `user` for the vacancy with this id, or for a new vacancy (None)."""
         where = {"vacancy": vacancy} if vacancy else {"vacancy__isnull": True}
         return self.filter(user=user.pk, **where)
 
-    def store(self, *, user: Any, vacancy: int | None, page: str, data: dict[str, Any], at: datetime) -> bool:
+    def store(self, *, user: User, vacancy: int | None, page: str, data: JsonObject, at: datetime) -> bool:
         """Store the input of `page`, unless it was saved or discarded. Return whether it was stored."""
 
         def write() -> bool:
@@ -35,7 +36,7 @@ class AutosaveQuerySet(models.QuerySet["Autosave"]):
 
         return retry_on_conflict(write)
 
-    def mark_saved(self, *, user: Any, vacancy: int | None, page: str, at: datetime) -> None:
+    def mark_saved(self, *, user: User, vacancy: int | None, page: str, at: datetime) -> None:
         """Remove the input of `page`, which was saved or discarded. A copy in a browser, or a request that is
         still on its way, must not bring it back: the row remains without data."""
 
@@ -80,7 +81,7 @@ class Autosave(models.Model):
 
 
 class PresenceQuerySet(models.QuerySet["Presence"]):
-    def report(self, *, user: Any, vacancy: int, window: str, at: datetime) -> None:
+    def report(self, *, user: User, vacancy: int, window: str, at: datetime) -> None:
         """Record that `user` has the form of the vacancy open in `window` at `at`."""
         own = self.filter(user=user.pk, vacancy=vacancy, window=window)
         if own.filter(seen_at__gte=at - PRESENT).update(seen_at=at):
@@ -88,7 +89,7 @@ class PresenceQuerySet(models.QuerySet["Presence"]):
         times = {"opened_at": at, "seen_at": at}
         self.update_or_create(user_id=user.pk, vacancy_id=vacancy, window=window, defaults=times)
 
-    def others(self, *, user: Any, vacancy: int, window: str, at: datetime) -> "PresenceQuerySet":
+    def others(self, *, user: User, vacancy: int, window: str, at: datetime) -> "PresenceQuerySet":
         """Return who else has the form open, first come first: other users, and other windows of `user`."""
         present = self.filter(vacancy=vacancy, seen_at__gte=at - PRESENT)
         return present.exclude(user=user.pk, window=window).select_related("user").order_by("opened_at", "pk")
@@ -120,7 +121,7 @@ def purge_unsaved(*, now: datetime) -> int:
     """Delete what was not saved for 30 days, and who had a form open a day ago. Return the number of
     unsaved inputs."""
     Presence.objects.filter(seen_at__lt=now - timedelta(days=1)).delete()
-    old = Autosave.objects.filter(saved_at__lt=now - KEPT)
+    old = Autosave.objects.filter(saved_at__lt=now - AUTOSAVE_AGE)
     count = old.filter(data__isnull=False).count()
     old.delete()
     return count

@@ -13,7 +13,7 @@ from vacancies.models.vacancy import Vacancy
 class Change(models.TextChoices):
     """The kinds of changes to a vacancy in the admin."""
 
-    FOUND = "found", _("Changed outside the admin")
+    EXTERNAL = "found", _("Changed outside the admin")
     CREATED = "created", pgettext_lazy("a vacancy", "Created")
     CHANGED = "changed", _("Changed")
     PUBLISHED = "published", _("Published")

@@ -2,8 +2,8 @@
 
 from copy import copy
 from datetime import datetime
-from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.dateparse import parse_datetime
@@ -29,7 +29,7 @@ def submit_for_approval(
     *,
     vacancies: VacancyQuerySet,
     at: datetime,
-    author: Any,
+    author: User | None,
     note: str = "",
     publish_from: datetime | None = None,
     is_preview: bool = False,
@@ -67,7 +67,7 @@ def _why_not_submit(vacancy: Vacancy, publish_from: datetime | None, *, at: date
 
 
 def approve(
-    *, vacancy: Vacancy, seen: str, note: str = "", at: datetime, author: Any
+    *, vacancy: Vacancy, seen: str, note: str = "", at: datetime, author: User
 ) -> tuple[Approval, list[str]]:
     """Approve the waiting request of `vacancy`: apply its changes and publish. Return the request, and the
     names of related rows that no longer exist.

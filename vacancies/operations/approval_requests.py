@@ -5,8 +5,8 @@ Every function locks the vacancy first, so that a vacancy has one waiting reques
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Max, OuterRef, Subquery
@@ -31,7 +31,7 @@ def waiting_request(vacancy: Vacancy) -> Approval | None:
 
 
 def request_approval(
-    vacancy: Vacancy, changes: Mapping[str, Any], *, note: str = "", at: datetime, author: Any
+    vacancy: Vacancy, changes: Mapping[str, object], *, note: str = "", at: datetime, author: User | None
 ) -> Approval:
     """Store a request for `changes` of `vacancy`, in the format of Version.content. An earlier request that
     waits is replaced, and its changes become part of the new one."""
@@ -62,7 +62,7 @@ def approved_unchanged(pks: Collection[int]) -> set[int]:
     return set(approvals.filter(vacancy__in=pks).values_list("vacancy", flat=True)) - changed
 
 
-def send_back(*, vacancy: Vacancy, note: str, at: datetime, author: Any) -> Approval:
+def send_back(*, vacancy: Vacancy, note: str, at: datetime, author: User) -> Approval:
     """Send the request of `vacancy` back with a note. Raises ValidationError if `author` may not decide."""
     if not note.strip():
         raise ValidationError(_("Write what has to change."))
@@ -73,7 +73,7 @@ def send_back(*, vacancy: Vacancy, note: str, at: datetime, author: Any) -> Appr
         return close(approval, Approval.Outcome.SENT_BACK, author=author, at=at, note=note)
 
 
-def withdraw(*, vacancy: Vacancy, at: datetime, author: Any) -> Approval:
+def withdraw_request(*, vacancy: Vacancy, at: datetime, author: User) -> Approval:
     """Withdraw the request of `vacancy`. The vacancy does not change; the request is kept."""
     with transaction.atomic():
         return close(locked_request(vacancy), Approval.Outcome.WITHDRAWN, author=author, at=at)
@@ -88,7 +88,7 @@ def locked_request(vacancy: Vacancy) -> Approval:
     return approval
 
 
-def why_not_decide(approval: Approval, user: Any) -> str:
+def why_not_decide(approval: Approval, user: User) -> str:
     """Return why `user` may not decide about `approval`; "" if they may. Four eyes: neither who submitted it,
     or an earlier request that it contains, nor who changed the texts since then."""
     if not user.has_perm(APPROVE):
@@ -116,7 +116,7 @@ def why_not_decide(approval: Approval, user: Any) -> str:
 
 
 def close(
-    approval: Approval, outcome: Approval.Outcome, *, author: Any, at: datetime, note: str = ""
+    approval: Approval, outcome: Approval.Outcome, *, author: User | None, at: datetime, note: str = ""
 ) -> Approval:
     approval.outcome, approval.decided_by, approval.decided_at = outcome, author, at
     approval.decision_note = note

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable
 from copy import copy as shallow_copy
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from vacancies.dates import end_of_day, last_day
-from vacancies.history.versions import PUBLICATION, content, values_of
+from vacancies.history.versions import PUBLICATION, read_content, values_of
 from vacancies.models import Change, State, Status, Vacancy, needs_approval
 from vacancies.operations.approval_requests import needed_reason
 from vacancies.operations.blockers import publish_blockers
@@ -31,7 +31,7 @@ class BulkResult:
 
 
 def publish(
-    *, vacancies: VacancyQuerySet, at: datetime, author: Any = None, is_preview: bool = False
+    *, vacancies: VacancyQuerySet, at: datetime, author: User | None = None, is_preview: bool = False
 ) -> BulkResult:
     """Publish at `at`.
 
@@ -51,7 +51,7 @@ def publish(
 
 
 def schedule(
-    *, vacancies: VacancyQuerySet, publish_from: datetime, at: datetime, author: Any = None,
+    *, vacancies: VacancyQuerySet, publish_from: datetime, at: datetime, author: User | None = None,
     is_preview: bool = False,
 ) -> BulkResult:  # fmt: skip
     """Schedule the publication for `publish_from`."""
@@ -69,7 +69,7 @@ def schedule(
 
 
 def unpublish(
-    *, vacancies: VacancyQuerySet, at: datetime, author: Any = None, is_preview: bool = False
+    *, vacancies: VacancyQuerySet, at: datetime, author: User | None = None, is_preview: bool = False
 ) -> BulkResult:
     """Unpublish vacancies that are published or scheduled."""
 
@@ -85,8 +85,8 @@ def unpublish(
 
 
 def extend(
-    *, vacancies: VacancyQuerySet, at: datetime, day: date | None = None, weeks: int = 0, author: Any = None,
-    is_preview: bool = False,
+    *, vacancies: VacancyQuerySet, at: datetime, day: date | None = None, weeks: int = 0,
+    author: User | None = None, is_preview: bool = False,
 ) -> BulkResult:  # fmt: skip
     """Extend the publication to the end of `day`, or by `weeks` from the closing date of each vacancy, or
     from the day of `at` if that is later. A publication is never shortened."""
@@ -109,7 +109,7 @@ def extend(
 
 
 def archive(
-    *, vacancies: VacancyQuerySet, at: datetime, author: Any = None, is_preview: bool = False
+    *, vacancies: VacancyQuerySet, at: datetime, author: User | None = None, is_preview: bool = False
 ) -> BulkResult:
     """Archive vacancies that are not published or scheduled."""
 
@@ -125,7 +125,7 @@ def archive(
 
 
 def feature(
-    *, vacancies: VacancyQuerySet, at: datetime, author: Any = None, is_preview: bool = False,
+    *, vacancies: VacancyQuerySet, at: datetime, author: User | None = None, is_preview: bool = False,
     is_hot: bool = True,
 ) -> BulkResult:  # fmt: skip
     """Feature vacancies, or stop featuring them."""
@@ -148,7 +148,7 @@ def _decide(
     *,
     vacancies: VacancyQuerySet,
     at: datetime,
-    author: Any,
+    author: User | None,
     is_preview: bool,
     fields: Iterable[str] = PUBLICATION,
 ) -> BulkResult:
@@ -176,13 +176,13 @@ def _decide(
     return result
 
 
-def duplicate(*, vacancy: Vacancy, at: datetime, author: Any = None) -> Vacancy:
+def duplicate(*, vacancy: Vacancy, at: datetime, author: User | None = None) -> Vacancy:
     """Return a new draft with the content of `vacancy`, without its dates."""
     with transaction.atomic():
         # Locked, so that the columns and the related rows are from the same save.
         Vacancy.objects.select_for_update().only("pk").get(pk=vacancy.pk)
         title = _("Copy of %(title)s") % {"title": vacancy.title}
-        wanted = content(vacancy) | {
+        wanted = read_content(vacancy) | {
             "title": title[: Vacancy._meta.get_field("title").max_length],
             "status": Status.DRAFT.value, "publish_from": None, "publish_until": None,
         }  # fmt: skip

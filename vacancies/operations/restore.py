@@ -1,13 +1,14 @@
 """Restoring the content of a version, also of a deleted vacancy."""
 
 from datetime import datetime
-from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from jobsite.types import JsonObject
 from vacancies.history.versions import EXCLUDED_FIELDS, PUBLICATION, content_at
 from vacancies.models import Brand, Change, Vacancy, Version, needs_approval
 from vacancies.operations.approval_requests import approved_unchanged
@@ -15,7 +16,12 @@ from vacancies.operations.save import Saved, save_content, set_values
 
 
 def restore(
-    version: Version, *, author: Any, at: datetime, forms: QuerySet | None = None, is_undo: bool = False
+    version: Version,
+    *,
+    author: User | None,
+    at: datetime,
+    forms: QuerySet | None = None,
+    is_undo: bool = False,
 ) -> Saved:
     """Restore the content of the vacancy after `version`; submit it for approval if it needs that.
 
@@ -45,7 +51,7 @@ def restore(
     return saved
 
 
-def _was_approved(vacancy: Vacancy, values: dict[str, Any], *, at: datetime) -> bool:
+def _was_approved(vacancy: Vacancy, values: JsonObject, *, at: datetime) -> bool:
     """Return whether `vacancy`, which was deleted, may be published with `values` again."""
     row = Vacancy(pk=vacancy.pk)
     brand = values["brand"] and Brand.objects.filter(pk=values["brand"][0]).first()

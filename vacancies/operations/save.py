@@ -8,25 +8,27 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.files import File
 from django.db import transaction
 from django.db.models import QuerySet
 
 from jobsite.text.html import sanitise
+from jobsite.types import JsonObject
 from vacancies.choices import Keyword
 from vacancies.fields import html_fields
 from vacancies.history.versions import (
     PUBLICATION,
     Content,
-    bare,
     changed_content,
-    content,
     content_fields,
+    read_content,
     record,
     record_drift,
     record_values,
     values_of,
+    without_names,
 )
 from vacancies.models import (
     Approval,
@@ -85,7 +87,7 @@ def plan_save(
     vacancy: Vacancy,
     wanted: Mapping[str, Any],
     *,
-    base: Mapping[str, Any] | None = None,
+    base: Mapping[str, object] | None = None,
     at: datetime,
     is_approved: bool = False,
     skips_missing: bool = False,
@@ -97,7 +99,7 @@ def plan_save(
     Raises ConflictError, and ValidationError with the reasons by field if the result could not be public.
     """
     stored = None if vacancy._state.adding else vacancy
-    before = content(vacancy) if stored else {}
+    before = read_content(vacancy) if stored else {}
     missing: list[str] = []
     wanted = {name: wanted[name] for name in content_fields() if name in wanted}
     wanted |= {name: sanitise(wanted[name]) for name in html_fields(Vacancy) if name in wanted}
@@ -136,8 +138,8 @@ def save_content(
     vacancy: Vacancy,
     wanted: Mapping[str, Any],
     *,
-    base: Mapping[str, Any] | None = None,
-    author: Any,
+    base: Mapping[str, object] | None = None,
+    author: User | None,
     at: datetime,
     change: Change | None = None,
     is_approved: bool = False,
@@ -174,11 +176,11 @@ def save_content(
     return saved
 
 
-def merged(base: Mapping[str, Any], wanted: Content, stored: Content) -> Content:
+def merged(base: Mapping[str, object], wanted: Content, stored: Content) -> Content:
     """Return what of `wanted` differs from `base`. Raises ConflictError for what differs in `stored`, too."""
     mine = changed_content(dict(base), wanted)
     theirs = changed_content(dict(base), {name: stored.get(name) for name in mine if name in base})
-    conflicts = [name for name in theirs if bare(theirs[name]) != bare(mine[name])]
+    conflicts = [name for name in theirs if without_names(theirs[name]) != without_names(mine[name])]
     if conflicts:
         raise ConflictError(conflicts)
     return mine
@@ -259,7 +261,7 @@ def _save_recruiters(vacancy: Vacancy, pks: list[int]) -> None:
     )
 
 
-def _save_attachments(vacancy: Vacancy, wanted: list[dict[str, Any]]) -> None:
+def _save_attachments(vacancy: Vacancy, wanted: list[JsonObject]) -> None:
     """Write the attachments. A row with the same file or URL is kept: open forms name rows by their id."""
     there = {(row.file.name, row.url): row for row in vacancy.attachments.all()}
     for place, each in enumerate(wanted):
@@ -273,13 +275,13 @@ def _save_attachments(vacancy: Vacancy, wanted: list[dict[str, Any]]) -> None:
 
 
 def save_values(
-    vacancies: list[Vacancy], before: list[Content], change: Change, *, author: Any, at: datetime
+    vacancies: list[Vacancy], before: list[Content], change: Change, *, author: User | None, at: datetime
 ) -> list[Version]:
     """Save those plain fields of each of `vacancies` that differ from `before`, their `values_of` as stored,
     and record the versions. The vacancies are locked, and the caller has checked approval and blockers. The
     number of queries does not depend on the number of vacancies."""
     # One query per combination of values: `bulk_update` needs ten times as much CPU for 10,000 rows.
-    groups: dict[tuple[tuple[str, Any], ...], list[int]] = {}
+    groups: dict[tuple[tuple[str, object], ...], list[int]] = {}
     for vacancy, was in zip(vacancies, before, strict=True):
         now = values_of(vacancy, was)
         changed = tuple((name, getattr(vacancy, name)) for name in was if was[name] != now[name])

@@ -2,13 +2,14 @@
 
 from copy import copy
 from datetime import datetime, timedelta
-from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models import Max, QuerySet
 from django.utils.translation import gettext as _
 
+from jobsite.types import JsonObject
 from vacancies.history.versions import record_deletion, values_of
 from vacancies.models import Change, Vacancy, Version, needs_approval
 from vacancies.operations.approval_requests import approved_unchanged, needed_reason
@@ -22,7 +23,7 @@ DELETED = 1_000  # at a time: undoing a deletion restores each vacancy with its 
 
 
 def delete(
-    *, vacancies: VacancyQuerySet, at: datetime, author: Any = None, is_preview: bool = False
+    *, vacancies: VacancyQuerySet, at: datetime, author: User | None = None, is_preview: bool = False
 ) -> BulkResult:
     """Delete at most DELETED vacancies. Their last versions can be restored. A vacancy that other rows need,
     such as applications, is refused."""
@@ -61,7 +62,7 @@ def _needed(pks: list[int]) -> dict[int, str]:
     return found
 
 
-def versions_of_action(first: int, *, author: Any, at: datetime) -> QuerySet[Version]:
+def versions_of_action(first: int, *, author: User | None, at: datetime) -> QuerySet[Version]:
     """Return the versions that one action of `author` recorded; `first` is the id of the first. Return none
     if somebody else recorded it, or longer than UNDO_TIME ago."""
     versions: QuerySet[Version] = Version.objects.filter(author=author)
@@ -71,8 +72,8 @@ def versions_of_action(first: int, *, author: Any, at: datetime) -> QuerySet[Ver
     return versions.filter(pk__gte=first, created_at=version.created_at, change=version.change)
 
 
-def undo(
-    versions: QuerySet[Version], *, author: Any, at: datetime, forms: QuerySet | None = None
+def undo_versions(
+    versions: QuerySet[Version], *, author: User | None, at: datetime, forms: QuerySet | None = None
 ) -> BulkResult:
     """Undo what `versions`, those of one action, recorded. A vacancy that was changed since is refused.
 
@@ -87,7 +88,7 @@ def undo(
         of_vacancies = Version.objects.filter(vacancy__in=pks).order_by()
         latest = dict(of_vacancies.values_list("vacancy").annotate(Max("pk")))
         changed: list[Vacancy] = []
-        before: list[dict[str, Any]] = []
+        before: list[JsonObject] = []
         unapproved = _unapproved(recorded, there, at=at)
         for version in recorded:
             pk = version.vacancy_id
@@ -132,7 +133,9 @@ def _unapproved(recorded: list[Version], there: dict[int, Vacancy], *, at: datet
     return found - approved_unchanged(found) if found else found
 
 
-def _restore(version: Version, result: BulkResult, *, author: Any, at: datetime, forms: Any) -> None:
+def _restore(
+    version: Version, result: BulkResult, *, author: User | None, at: datetime, forms: QuerySet | None
+) -> None:
     try:
         with transaction.atomic():
             saved = restore(version, author=author, at=at, forms=forms, is_undo=True)

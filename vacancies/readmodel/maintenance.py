@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from django.db import DatabaseError, connections, transaction
+from django.db.backends.utils import CursorWrapper
 from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Now
 
@@ -33,7 +34,7 @@ _PARTS = (
 
 
 @contextmanager
-def best_effort_write(patience: float | None = None) -> Iterator[Any]:
+def best_effort_write(patience: float | None = None) -> Iterator[CursorWrapper]:
     """A transaction with a cursor, for a write that a reader makes: 50 ms lock timeout, asynchronous commit.
 
     Raises a DatabaseError when a lock is not free in time. With `patience`, also after so many seconds
@@ -63,10 +64,10 @@ def balance() -> bool:
     return False
 
 
-def _balance(cursor: Any) -> None:
+def _balance(cursor: CursorWrapper) -> None:
     cursor.execute(BUCKETS)
     buckets = [(row[:2], row[2:6]) for row in reversed(cursor.fetchall())]
-    balanced: list[tuple[Key, Any]] = []
+    balanced: list[tuple[Key, list]] = []
     for (start, counts), (end, _) in pairwise([*buckets, (END, ())]):
         parts = [(start, counts)]
         if max(counts) > MAX_SIZE:
@@ -95,12 +96,12 @@ def mark_expired() -> int:
         Q(is_expired=False, publish_until__lt=horizon) | Q(is_expired=True, publish_until__gte=horizon)
     )
     vacancies = Vacancy.objects.filter(Exists(due.filter(vacancy=OuterRef("pk"))))
-    while written := save_again(vacancies, skip_locked=True):
+    while written := touch(vacancies, skip_locked=True):
         changed += written
     return changed
 
 
-def save_again(vacancies: VacancyQuerySet, *, skip_locked: bool = False) -> int:
+def touch(vacancies: VacancyQuerySet, *, skip_locked: bool = False) -> int:
     """Update one batch of `vacancies` without a change, so that the triggers write their rows again. Return
     the number of vacancies."""
     with transaction.atomic(using=vacancies.db):
@@ -142,5 +143,5 @@ def add_missing(using: str) -> None:
     """Add the published vacancies that the read model lacks."""
     listed = ListedVacancy.objects.filter(vacancy=OuterRef("pk"))
     missing = Vacancy.objects.using(using).filter(~Exists(listed), status="published")
-    while save_again(missing):
+    while touch(missing):
         pass

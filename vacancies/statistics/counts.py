@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max, Sum
 
@@ -19,7 +19,7 @@ from vacancies.querysets import VacancyQuerySet
 
 CLOSING = "ending"  # the code of closing soon, as in the URL of the list
 STATES = (State.PUBLISHED, State.SCHEDULED, State.DRAFT, State.EXPIRED)
-FEW = 1_000  # vacancies, which are counted when a page is opened
+MAX_COUNTED = 1_000  # vacancies, which are counted when a page is opened
 
 
 @dataclass(frozen=True)
@@ -59,10 +59,10 @@ def update_counts(*, at: datetime) -> None:
         StateCount.objects.bulk_create(rows, batch_size=500)
 
 
-def counts_for(user: User | AnonymousUser, *, at: datetime) -> Counts:
+def counts_for(user: User, *, at: datetime) -> Counts:
     """Return the counts of the vacancies of `user`: exact ones, or the stored ones if there are many."""
-    own = Vacancy.objects.workable_by(user)
-    if own.order_by()[: FEW + 1].count() <= FEW:
+    own = Vacancy.objects.editable_by(user)
+    if own.order_by()[: MAX_COUNTED + 1].count() <= MAX_COUNTED:
         numbers: Counter[str] = Counter()
         for of_brand in count_by_brand(own, at=at).values():
             numbers.update(of_brand)

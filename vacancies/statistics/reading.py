@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 from django.db.models import Max, Sum
 
@@ -54,7 +53,7 @@ def in_parts(values: Sequence[int], size: int) -> list[int]:
 
 def by_group(
     rows: StatisticsQuerySet, days: Days, options: Sequence[int] | None, *names: str
-) -> dict[int | None, dict[str, Any]]:
+) -> dict[int | None, dict[str, int]]:
     """Return the sums of the columns `names` over the `days` by option, or by brand without `options`."""
     chosen = _of_groups(rows, options).filter(day__gte=days.first, day__lte=days.last)
     key = _key(options)

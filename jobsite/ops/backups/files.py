@@ -14,7 +14,7 @@ PART = ".part"  # suffix of incomplete files
 STAGING = f".jobsite-restore-*{PART}"  # temporary folders of `restore`
 CHUNK = 1 << 20  # bytes
 
-Progress = Callable[..., Any]  # shows a progress bar for an iterable
+Progress = Callable  # shows a progress bar for an iterable
 
 
 class BackupError(Exception):

@@ -22,7 +22,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     # Seconds to wait for a response, for writes that may fail. None: as long as the server works.
     patience: float | None = None
 
-    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+    def get_new_connection(self, conn_params: dict[str, object]) -> Any:
         """Return a new psycopg connection. Raises psycopg.Error, at the latest after `connect_timeout`."""
         if self.patience:
             raise psycopg.OperationalError("a new connection could take longer than a write that may fail")

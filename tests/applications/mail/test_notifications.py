@@ -14,7 +14,7 @@ from tests.factories import make_brand, make_recruiter, make_vacancy
 from vacancies.history.versions import record
 from vacancies.models import Approval, Brand, Change, Vacancy
 from vacancies.operations.approval_decisions import approve, fingerprint
-from vacancies.operations.approval_requests import request_approval, send_back, withdraw
+from vacancies.operations.approval_requests import request_approval, send_back, withdraw_request
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at")]
 DAY = timedelta(days=1)
@@ -185,7 +185,7 @@ def test_decision_is_for_active_users_who_want_it_and_may_see(acme, ed, lea):
     User.objects.filter(pk=gone.pk).update(is_active=False)
     assert run(ApprovalEmails()) == ["approval nothing"] * 3
 
-    withdraw(vacancy=submitted(acme, ed), at=NOW, author=ed)
+    withdraw_request(vacancy=submitted(acme, ed), at=NOW, author=ed)
     submitted(acme, ed)
     submitted(acme, ed).delete()
     Brand.objects.update(requires_approval=False)

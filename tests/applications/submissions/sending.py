@@ -6,7 +6,7 @@ from typing import Any
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from applications.submissions.forms import ServedForm, served_form
+from applications.submissions.forms import ServedForm, submission_form
 from forms_structure import operations as form_operations
 from forms_structure.exchange import digest
 from forms_structure.models import ConsentText, Form
@@ -94,7 +94,7 @@ def version_of(vacancy: Vacancy, client: Client | None = None) -> str:
 
 def served_version(vacancy: Vacancy) -> str:
     """The same, without a request. Requires `Vacancy.objects.with_form()`."""
-    return served_form(vacancy).version
+    return submission_form(vacancy).version
 
 
 def document(vacancy: Vacancy, values: Any = None, **members: Any) -> dict[str, Any]:

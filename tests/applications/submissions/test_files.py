@@ -42,7 +42,7 @@ def names(folder: Any) -> list[str]:
 
 
 def submit(name: str = "cv.pdf", content: bytes = PDF) -> SubmissionFile:
-    """Store a file in the order of `operations.submit`."""
+    """Store a file in the order of `operations.submit_application`."""
     files = store({"cv": upload(name, content)})
     with transaction.atomic():
         files.add_rows(make_submission(make_application(), {}))

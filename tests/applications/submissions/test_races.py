@@ -14,7 +14,7 @@ from applications.operations import submitting
 from applications.privacy.deletion import delete_applications
 from applications.privacy.retention import purge_credentials
 from applications.submissions import idempotency
-from applications.submissions.forms import served_form
+from applications.submissions.forms import submission_form
 from tests.applications.makers import bearer, make_token, make_user
 from tests.applications.submissions.sending import PDF, VALUES, make_open_vacancy, send, send_files
 from tests.parallel import at_once
@@ -39,7 +39,7 @@ def private_files(settings):
 @concurrent_writers
 def test_snapshot_that_a_purge_deletes_meanwhile_is_stored_again(headers, monkeypatch, settings):
     vacancy = make_open_vacancy()
-    form = served_form(Vacancy.objects.with_form().get())
+    form = submission_form(Vacancy.objects.with_form().get())
     FormSnapshot.objects.create(digest=form.version, sections=form.sections)
     gone = []
     purge = partial(purge_credentials, now=timezone.now())
@@ -54,7 +54,7 @@ def test_snapshot_that_a_purge_deletes_meanwhile_is_stored_again(headers, monkey
 @pytest.mark.parametrize("_", range(3))
 def test_purge_of_snapshots_keeps_those_of_concurrent_submissions(headers, _):
     vacancy = make_open_vacancy()
-    form = served_form(Vacancy.objects.with_form().get())
+    form = submission_form(Vacancy.objects.with_form().get())
     FormSnapshot.objects.create(digest=form.version, sections=form.sections)
 
     answers = at_once(

@@ -225,7 +225,7 @@ def test_incomplete_vacancy_cannot_be_submitted_or_approved(ed: Client, lea: Cli
 def test_change_of_a_public_vacancy_waits(ed: Client, lea: Client, strict: Brand, regions: Any) -> None:
     vacancy = make(strict)
     options.save_options(vacancy=vacancy, keyword="regions", pks=[regions[0].pk])
-    record(vacancy, Change.FOUND, author=None, at=NOW - DAY)
+    record(vacancy, Change.EXTERNAL, author=None, at=NOW - DAY)
     before = Vacancy.objects.values().get()
     data = opened(ed, page(vacancy)) | {
         "title": "Head nurse", "regions": [regions[1].pk, regions[0].pk], "image": picture("a.png", "PNG"),

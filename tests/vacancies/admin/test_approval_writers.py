@@ -18,8 +18,8 @@ from tests.messages import messages_of
 from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, opened, page, run, texts
 from tests.vacancies.admin.test_approval import DRAFT, make, outcomes, reread
 from tests.vacancies.admin.test_list_editing import row, save
-from vacancies.admin.publication.selection import Selection
-from vacancies.history.versions import content, record
+from vacancies.admin.publication.selection import VacancySelection
+from vacancies.history.versions import read_content, record
 from vacancies.models import (
     Approval,
     Autosave,
@@ -34,7 +34,7 @@ from vacancies.models import (
 from vacancies.models.approval import PUBLIC
 from vacancies.operations import approval_decisions, publication
 from vacancies.operations.approval_requests import SUBMITTED, request_approval
-from vacancies.operations.undo import delete, undo, versions_of_action
+from vacancies.operations.undo import delete, undo_versions, versions_of_action
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters", "at")]
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
@@ -57,7 +57,7 @@ def lea() -> User:
 
 def recorded(vacancy: Vacancy) -> Version:
     """Record the stored content of `vacancy`, a day ago."""
-    version = record(reread(vacancy), Change.FOUND, author=None, at=NOW - DAY)
+    version = record(reread(vacancy), Change.EXTERNAL, author=None, at=NOW - DAY)
     assert version is not None
     return version
 
@@ -77,7 +77,7 @@ PUBLISHED = {"status": "published", "publish_from_0": "2026-03-02", "publish_fro
 
 
 def bulk_publish(client: Client, vacancy: Vacancy) -> None:
-    sent = {"vacancies": str(Selection.of(Vacancy.objects.filter(pk=vacancy.pk))), "back": LIST}
+    sent = {"vacancies": str(VacancySelection.of(Vacancy.objects.filter(pk=vacancy.pk))), "back": LIST}
     assert texts(client.post(f"{LIST}bulk/publish/", sent)) == [f"“Nurse” was not changed. {NO_APPROVAL}"]
     client.post(f"{LIST}bulk/schedule/", sent | {"publish_from_0": "2026-03-09", "publish_from_1": "10:00"})
 
@@ -101,7 +101,7 @@ def new_vacancy(client: Client, vacancy: Vacancy) -> None:
 
 def template(client: Client, vacancy: Vacancy) -> None:
     """The content of a template could not be valid, so add what a recruiter cannot."""
-    stored = content(vacancy) | {"status": "published", "publish_from": NOW.isoformat()}
+    stored = read_content(vacancy) | {"status": "published", "publish_from": NOW.isoformat()}
     made = VacancyTemplate.objects.create(name="T", brand=vacancy.brand, content=stored)
     where = f"{ADD}?template={made.pk}"
     client.post(where, opened(client, where) | PUBLISHED)
@@ -253,7 +253,7 @@ def approved(strict: Brand, root: Client, lea: User) -> Vacancy:
 
 def undone(number: int | None, author: User) -> publication.BulkResult:
     at = NOW + MINUTE
-    return undo(versions_of_action(number or 0, author=author, at=at), author=author, at=at)
+    return undo_versions(versions_of_action(number or 0, author=author, at=at), author=author, at=at)
 
 
 @pytest.mark.parametrize("action", [publication.unpublish, delete])

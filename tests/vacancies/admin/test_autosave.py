@@ -12,7 +12,7 @@ from pytest_django.asserts import assertContains, assertNotContains
 from jobsite.serving.revision import read_state
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
 from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, errors, opened, page, saved
-from vacancies.history.versions import content
+from vacancies.history.versions import read_content
 from vacancies.models import (
     Attachment,
     Autosave,
@@ -56,11 +56,11 @@ def test_unsaved_input_is_restored_for_its_user(anna, bob, vacancy, regions):
         "last_day": "31 of", "attachments-0-DELETE": "on", "recruiter_links-TOTAL_FORMS": "1",
         "recruiter_links-0-recruiter": els.pk, "_files": ["image=photo.png"],
     }  # fmt: skip
-    before, revision = content(vacancy), read_state()
+    before, revision = read_content(vacancy), read_state()
 
     assert autosave(anna, vacancy, form).json() == {"notices": []}
 
-    assert (content(vacancy), read_state()) == (before, revision)
+    assert (read_content(vacancy), read_state()) == (before, revision)
     response = anna.get(page(vacancy))
     for text in (RESTORED, "Discard", "Els", "Choose these files again: photo.png."):
         assertContains(response, text)

@@ -10,7 +10,7 @@ from jobsite.db.transactions import dry_run
 from tests.admin_pages import FOREIGN, NO_ROWS, OWN, WORD, posted, signed_in, stored_of, structure, version_of
 from tests.factories import make_recruiter
 from tests.vacancies.admin.brand_access import FORMS, LIST, WALLED, assert_clean, output
-from vacancies.admin.publication.selection import Selection
+from vacancies.admin.publication.selection import VacancySelection
 from vacancies.models import Attachment, Vacancy, VacancyRecruiter, Version
 
 pytestmark = [
@@ -52,7 +52,7 @@ def test_action_changes_own_rows_among_foreign_ones(world):
     pks = [world.own.draft.pk, world.foreign.draft.pk]
     asked = client.post(LIST, {"action": "publish_selected", "_selected_action": pks})
     assert list(asked.context["selection"].seen) == pks[:1]
-    forged = Selection.of(Vacancy.objects.filter(pk__in=pks))
+    forged = VacancySelection.of(Vacancy.objects.filter(pk__in=pks))
     client.post(f"{LIST}bulk/publish/", {"vacancies": str(forged)})
     states = Vacancy.objects.in_bulk(pks)
     assert [states[pk].status for pk in pks] == ["published", "draft"]

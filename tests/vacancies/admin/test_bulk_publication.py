@@ -16,7 +16,7 @@ from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST, ask, page, texts
-from vacancies.admin.publication.selection import Selection
+from vacancies.admin.publication.selection import VacancySelection
 from vacancies.models import State, Vacancy, Version
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
@@ -144,7 +144,7 @@ def test_bulk_page_refuses_get_invalid_selections_and_foreign_addresses(anna, va
     for sent in ("", "x", "1", "1:x", "1:1,", "9" * 30 + ":1"):
         assert anna.post(f"{LIST}bulk/unpublish/", {"vacancies": sent}).status_code == 400, sent
     assert Vacancy.objects.get().state == State.PUBLISHED
-    sent = {"vacancies": str(Selection.of(Vacancy.objects.all())), "back": "https://evil.test/"}
+    sent = {"vacancies": str(VacancySelection.of(Vacancy.objects.all())), "back": "https://evil.test/"}
     assert anna.post(f"{LIST}bulk/unpublish/", sent)["Location"] == LIST
 
 

@@ -97,7 +97,7 @@ def test_dashboard_counts_each_reason_for_public_vacancies_only(anna: Client, at
 
 
 def test_dashboard_of_many_vacancies_shows_stored_counts(anna, at, monkeypatch):
-    monkeypatch.setattr(counts, "FEW", 2)
+    monkeypatch.setattr(counts, "MAX_COUNTED", 2)
     for _ in range(3):
         make_vacancy(status="draft")
     counts.update_counts(at=NOW)
@@ -148,7 +148,7 @@ def test_dashboard_shows_the_last_change_of_existing_vacancies(anna: Client, col
     mine, other, gone, moved = (make_vacancy(brand=make_brand(name)) for name in names)
     for vacancy in (mine, moved, gone, other, mine):
         record(vacancy, Change.RESTORED, author=author, at=NOW)
-    record(mine, Change.FOUND, author=None, at=NOW)
+    record(mine, Change.EXTERNAL, author=None, at=NOW)
     gone.delete()
     Vacancy.objects.filter(pk=moved.pk).update(brand=other.brand)
 

@@ -9,7 +9,7 @@ from django.test import Client
 
 from tests.factories import make_option, make_vacancy
 from tests.vacancies.admin.forms import LIST, opened, page, picture, saved
-from vacancies.history.versions import content
+from vacancies.history.versions import read_content
 from vacancies.models import Vacancy, Version
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
@@ -30,7 +30,7 @@ def stored(folder: Path) -> list[str]:
 def test_review_shows_what_saving_would_change_and_saves_nothing(anna: Client) -> None:
     ghent = make_option("regions", "Ghent")
     vacancy = make_vacancy(title="Nurse", description="<p>We care</p>")
-    before, row = content(vacancy), Vacancy.objects.values().get()
+    before, row = read_content(vacancy), Vacancy.objects.values().get()
     change = {
         "title": "Cook", "description": "<p>We cook<script>x</script></p>", "regions": [ghent.pk],
         "attachments-TOTAL_FORMS": "1", "attachments-0-url": "https://acme.test/a.pdf",
@@ -45,7 +45,7 @@ def test_review_shows_what_saving_would_change_and_saves_nothing(anna: Client) -
         "regions": "<div><ins>Ghent</ins></div>",
         "attachments": "<div><ins>a.pdf (https://acme.test/a.pdf)</ins></div>",
     }
-    assert (content(vacancy), Vacancy.objects.values().get()) == (before, row)
+    assert (read_content(vacancy), Vacancy.objects.values().get()) == (before, row)
     assert Version.objects.count() == 0
     assert reviewed(anna, vacancy, {}).context["differences"] == []
 
@@ -58,7 +58,7 @@ def test_review_neither_stores_nor_deletes_files(anna: Client, settings: Any) ->
     (folder / "a.pdf").write_bytes(b"somebody else's")
     (folder / "attachments").mkdir()
     (folder / "attachments" / "a.pdf").write_bytes(b"another")
-    before, files = content(vacancy), stored(folder)
+    before, files = read_content(vacancy), stored(folder)
     pdf = "attachments-0-file"
 
     for change in (
@@ -70,12 +70,12 @@ def test_review_neither_stores_nor_deletes_files(anna: Client, settings: Any) ->
         {"image-clear": "on"},
     ):
         assert reviewed(anna, vacancy, change).status_code in (200, 422), change
-        assert (stored(folder), content(vacancy)) == (files, before), change
+        assert (stored(folder), read_content(vacancy)) == (files, before), change
 
 
 def test_review_of_an_invalid_form_is_422(anna: Client) -> None:
     vacancy = make_vacancy()
-    before = content(vacancy)
+    before = read_content(vacancy)
     for change in ({"title": ""}, {"head_recruiter": ""}):
         assert reviewed(anna, vacancy, change).status_code == 422
-    assert content(vacancy) == before
+    assert read_content(vacancy) == before

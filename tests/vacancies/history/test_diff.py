@@ -5,8 +5,8 @@ import time
 import pytest
 
 from tests.factories import make_vacancy
-from vacancies.history.diff import described, differences, field_labels, marked
-from vacancies.history.versions import content
+from vacancies.history.diff import differences, field_labels, field_values, marked
+from vacancies.history.versions import read_content
 from vacancies.models import Filter
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
@@ -41,7 +41,7 @@ def test_long_unchanged_passages_are_omitted():
 
 
 def test_unchanged_content_is_no_difference():
-    now = content(make_vacancy(options={"regions": ["Ghent"]}, recruiters=("Bob",)))
+    now = read_content(make_vacancy(options={"regions": ["Ghent"]}, recruiters=("Bob",)))
     assert differences(now, now) == []
     new = {"title": "Nurse", "image": "", "attachments": []}
     assert [each.name for each in differences({}, new)] == ["title"]  # no replaced file
@@ -86,7 +86,7 @@ def test_each_kind_of_field_is_described(name, before, after, label, shown):
 
 def test_described_fields_are_in_the_order_of_the_page():
     vacancy = make_vacancy(title="Nurse", description="<p>A</p><p>B</p>", options={"regions": ["Ghent"]})
-    found = {each.name: each.marked for each in described(content(vacancy))}
+    found = {each.name: each.marked for each in field_values(read_content(vacancy))}
     assert [name for name in field_labels() if name in found] == list(found)
     expected = {"title": "<div>Nurse</div>", "description": "<div>A</div><div>B</div>"}
     assert expected | {"regions": "<div>Ghent</div>"} == {

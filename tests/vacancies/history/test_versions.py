@@ -16,7 +16,7 @@ from tests.messages import messages_of
 from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, opened, page, run, saved, staff
 from vacancies.choices import Keyword
 from vacancies.fields import html_fields, plain_fields
-from vacancies.history.versions import EXCLUDED_FIELDS, content, content_at, record, record_drift, replay
+from vacancies.history.versions import EXCLUDED_FIELDS, content_at, read_content, record, record_drift, replay
 from vacancies.models import Attachment, Change, FilterOption, Vacancy, VacancyRecruiter, Version
 from vacancies.operations import options, publication
 from vacancies.operations.restore import restore
@@ -60,7 +60,7 @@ def test_creation_is_recorded_with_the_whole_content(anna: Client, time_machine:
     vacancy = Vacancy.objects.get()
     assert reported() == [("created", "anna", EVERYTHING)]
     version = Version.objects.get()
-    assert (version.created_at, version.brand, version.content) == (NOW, None, content(vacancy))
+    assert (version.created_at, version.brand, version.content) == (NOW, None, read_content(vacancy))
     assert version.content["regions"] == [[region.pk, "Ghent"]]
 
 
@@ -91,7 +91,7 @@ def test_edit_is_recorded_with_the_changed_fields(anna: Client, time_machine: An
         version = Version.objects.first()
         found = (version.change, version.created_at, list(version.content))
         assert found == ("changed", NOW + number * HOUR, [name])
-        assert folded(vacancy) == content(vacancy)
+        assert folded(vacancy) == read_content(vacancy)
     assert [name for _, name in folded(vacancy)["recruiters"]] == ["Zoë", "Bob"]
     assert Version.objects.first().brand == make_brand("Other")
 
@@ -121,7 +121,7 @@ def test_save_without_a_change_creates_no_version(anna: Client) -> None:
 def test_deletion_is_recorded_with_the_whole_content(anna: Client) -> None:
     vacancy = make_vacancy(options={"regions": ["Ghent"]}, recruiters=("Bob",))
     Attachment.objects.create(vacancy=vacancy, name="a.pdf", url="https://acme.test/a.pdf")
-    then, others = content(vacancy), [make_vacancy() for _ in range(2)]
+    then, others = read_content(vacancy), [make_vacancy() for _ in range(2)]
 
     assert run(anna, "delete", [vacancy, *others]) == ["3 vacancies were deleted."]
 
@@ -230,7 +230,7 @@ def test_restore_page_shows_the_changes_and_restores_on_post(anna: Client) -> No
 
 def test_deleted_vacancy_is_restored_from_its_page(anna: Client) -> None:
     vacancy = make_vacancy(title="Nurse", image="vacancies/a.png", options={"regions": ["Ghent"]})
-    then, number = content(vacancy), vacancy.pk
+    then, number = read_content(vacancy), vacancy.pk
     assert saved(anna.post(f"{LIST}{number}/delete/", {"post": "yes"}))
     make_option("regions", "Ghent").delete()
     [deleted] = anna.get(f"{LIST}deleted/").context["page"]
@@ -244,7 +244,7 @@ def test_deleted_vacancy_is_restored_from_its_page(anna: Client) -> None:
         "Not restored because they no longer exist: Ghent.",
     ]
     draft = {"status": "draft", "publish_from": None, "publish_until": None, "regions": []}
-    assert content(Vacancy.objects.get(pk=number)) == then | draft
+    assert read_content(Vacancy.objects.get(pk=number)) == then | draft
     assert list(anna.get(f"{LIST}deleted/").context["page"]) == []
     # deleted again, it is there once
     assert saved(anna.post(f"{LIST}{number}/delete/", {"post": "yes"}))
@@ -310,7 +310,7 @@ def test_replayed_versions_equal_the_vacancy_and_can_be_restored(filters, steps,
     author = User.objects.get_or_create(username="author")[0]
     vacancy = make_vacancy(status="draft", publish_from=None)
     record(vacancy, Change.CREATED, author=author, at=NOW)
-    then = {Version.objects.first().pk: content(vacancy)}
+    then = {Version.objects.first().pk: read_content(vacancy)}
     for edits, is_outside in steps:
         for name, value in edits:
             act(vacancy, name, value, author)
@@ -318,7 +318,7 @@ def test_replayed_versions_equal_the_vacancy_and_can_be_restored(filters, steps,
             record_drift(vacancy, at=NOW)
         else:
             record(vacancy, Change.CHANGED, author=author, at=NOW)
-        now = content(vacancy)
+        now = read_content(vacancy)
         assert folded(vacancy) == now
         then[Version.objects.first().pk] = now
     number = data.draw(st.sampled_from(sorted(then)))
@@ -337,10 +337,10 @@ def test_replayed_versions_equal_the_vacancy_and_can_be_restored(filters, steps,
     if shows and not (wanted["head_recruiter"] and wanted["description"]):
         with pytest.raises(ValidationError):
             restore(version, author=author, at=NOW)
-        assert content(vacancy) == now
+        assert read_content(vacancy) == now
         return
 
     done = restore(version, author=author, at=NOW)
 
     assert done.plan.missing == []
-    assert content(done.vacancy) == folded(done.vacancy) == wanted
+    assert read_content(done.vacancy) == folded(done.vacancy) == wanted

@@ -27,7 +27,7 @@ def recruiter() -> User:
 @pytest.fixture
 def many(monkeypatch: Any) -> None:
     """Two vacancies are many."""
-    monkeypatch.setattr(counts, "FEW", 1)
+    monkeypatch.setattr(counts, "MAX_COUNTED", 1)
 
 
 def test_few_vacancies_are_counted_at_once(recruiter: User):
@@ -49,7 +49,7 @@ def test_stored_counts_equal_exact_ones(recruiter: User, monkeypatch: Any):
     update_counts(at=NOW)
     for user in (recruiter, User.objects.create_superuser("root")):
         exact = counts_for(user, at=NOW)
-        monkeypatch.setattr(counts, "FEW", 1)
+        monkeypatch.setattr(counts, "MAX_COUNTED", 1)
         stored = counts_for(user, at=LATER)
         monkeypatch.undo()
         assert stored.counted_at == NOW

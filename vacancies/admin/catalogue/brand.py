@@ -1,9 +1,12 @@
 """Brands."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest
+from django.db.models import ForeignKey, ManyToManyField, QuerySet
+from django.forms import ModelChoiceField, ModelMultipleChoiceField
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.html import format_html
@@ -11,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from jobsite.admin.base import as_id, counted
+from jobsite.types import UserRequest
 from vacancies.access import brands_of, colleagues_of
 from vacancies.admin.base import ContentAdmin, thumbnail
 from vacancies.admin.catalogue.form import forms_for
@@ -32,33 +36,37 @@ class BrandAdmin(ContentAdmin):
     )  # fmt: skip
     readonly_fields = ("small_icon", "large_icon")
 
-    def get_fieldsets(self, request: HttpRequest, obj: Brand | None = None) -> Any:
+    def get_fieldsets(self, request: UserRequest, obj: Brand | None = None) -> Sequence[tuple]:
         """Members of a brand can see its applicants, and who switches approval off can publish alone. Only
         users who manage accounts can edit both."""
         if request.user.has_perm("auth.change_user"):
             return self.fieldsets
         return [(name, spec) for name, spec in self.fieldsets if "members" not in spec["fields"]]
 
-    def get_queryset(self, request: HttpRequest) -> Any:
+    def get_queryset(self, request: UserRequest) -> QuerySet:
         """Users see their brands only, also where a brand is chosen."""
         own = brands_of(request.user).values("pk")
         count = counted(Vacancy.objects.all(), "brand")
         return super().get_queryset(request).filter(pk__in=own).annotate(vacancy_count=count)
 
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey, request: UserRequest, **kwargs: object
+    ) -> ModelChoiceField | None:
         if db_field.name == "form":
             kwargs["queryset"] = forms_for(request.user)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
-    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_manytomany(
+        self, db_field: ManyToManyField, request: UserRequest, **kwargs: object
+    ) -> ModelMultipleChoiceField | None:
         if db_field.name == "members":  # accounts that the user may not see are not revealed
             kwargs["queryset"] = colleagues_of(request.user).filter(is_staff=True)
         return super().formfield_for_manytomany(db_field, request, **kwargs)
 
-    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
+    def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
         """Check access: Django's view does not use `get_queryset`."""
         get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
-        return super().history_view(request, object_id, extra_context)
+        return super().history_view(request, object_id, **kwargs)
 
     @display(description=_("Current small icon"))
     def small_icon(self, brand: Brand) -> str:

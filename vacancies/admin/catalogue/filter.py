@@ -1,5 +1,6 @@
 """The nine filters and their options."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -7,7 +8,9 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.db.models import QuerySet
+from django.forms import BaseModelForm
+from django.http import Http404, HttpResponse, JsonResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import translation
 from django.utils.html import format_html
@@ -19,12 +22,13 @@ from unfold.widgets import UnfoldAdminSelectWidget
 from jobsite.admin.base import JobsiteAdmin, as_id, counted
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.languages import site_language
+from jobsite.types import UserRequest
 from vacancies.admin.base import PartInline, PositionedFormSet
 from vacancies.models import Filter, FilterOption, VacancyOption, free_value
 from vacancies.operations.options import merge_options
 
-LISTED = 200  # options edited in one page
-FOUND = 50  # options in one answer to a search
+MAX_EDITED_OPTIONS = 200  # options edited in one page
+OPTIONS_PER_PAGE = 50  # options in one answer to a search
 MERGED = 100  # at a time
 
 
@@ -66,7 +70,7 @@ class FilterOptionInline(PartInline):
     readonly_fields = ("used",)
     verbose_name_plural = gettext_lazy("options")
 
-    def get_queryset(self, request: HttpRequest) -> Any:
+    def get_queryset(self, request: UserRequest) -> QuerySet:
         return (
             super().get_queryset(request).annotate(use_count=counted(VacancyOption.objects.all(), "option"))
         )
@@ -95,19 +99,19 @@ class FilterAdmin(JobsiteAdmin):
             *super().get_urls(),
         ]
 
-    def get_queryset(self, request: HttpRequest) -> Any:
+    def get_queryset(self, request: UserRequest) -> QuerySet:
         return (
             super().get_queryset(request).annotate(option_count=counted(FilterOption.objects.all(), "filter"))
         )
 
-    def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
+    def get_inlines(self, request: UserRequest, obj: Any) -> Sequence[type]:
         """Hide the options if there are too many for one page. They have a changelist of their own."""
-        return self.inlines if obj is None or obj.option_count <= LISTED else ()
+        return self.inlines if obj is None or obj.option_count <= MAX_EDITED_OPTIONS else ()
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
+    def has_add_permission(self, request: UserRequest) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Filter | None = None) -> bool:
+    def has_delete_permission(self, request: UserRequest, obj: Filter | None = None) -> bool:
         return False
 
     @display(description=gettext_lazy("Keyword"), ordering="keyword")
@@ -123,7 +127,7 @@ class FilterAdmin(JobsiteAdmin):
         )
 
     @transaction.atomic
-    def option_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+    def option_view(self, request: UserRequest, pk: int) -> HttpResponse:
         """POST `label` -> {"id", "label"} of the option with that label, created if missing. An invalid label
         returns {"error"} (400)."""
         if not request.user.has_perm("vacancies.add_filteroption"):
@@ -150,13 +154,15 @@ class FilterAdmin(JobsiteAdmin):
             return JsonResponse({"error": off}, status=400)
         return JsonResponse({"id": option.pk, "label": option.label})
 
-    def options_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+    def options_view(self, request: UserRequest, pk: int) -> HttpResponse:
         """`term`, `page` -> the active options, in the format of Select2."""
         if not request.user.has_perm("vacancies.view_filteroption"):
             raise PermissionDenied
         term = request.GET.get("term", "").replace("\0", "").strip()
         rows = FilterOption.objects.filter(filter=as_id(pk), is_active=True, label__icontains=term)
-        page = Paginator(rows.order_by("position", "label", "pk"), FOUND).get_page(request.GET.get("page"))
+        page = Paginator(rows.order_by("position", "label", "pk"), OPTIONS_PER_PAGE).get_page(
+            request.GET.get("page")
+        )
         found = [{"id": option.pk, "text": option.label} for option in page]
         return JsonResponse({"results": found, "pagination": {"more": page.has_next()}})
 
@@ -174,27 +180,27 @@ class FilterOptionAdmin(JobsiteAdmin):
     fields = ("filter", "label", "value", "is_active", "position", "used")
     actions = ("merge",)
 
-    def get_queryset(self, request: HttpRequest) -> Any:
+    def get_queryset(self, request: UserRequest) -> QuerySet:
         uses = counted(VacancyOption.objects.all(), "option")
         return super().get_queryset(request).select_related("filter").annotate(use_count=uses)
 
     def choice_label(self, row: FilterOption) -> str:
         return f"{row.filter.label}: {row.label}"
 
-    def get_readonly_fields(self, request: HttpRequest, obj: FilterOption | None = None) -> Any:
+    def get_readonly_fields(self, request: UserRequest, obj: FilterOption | None = None) -> Sequence[str]:
         return ("filter", "used") if obj else ("used",)
 
-    def save_model(self, request: HttpRequest, obj: FilterOption, form: Any, change: bool) -> None:
+    def save_model(self, request: UserRequest, obj: FilterOption, form: BaseModelForm, change: bool) -> None:
         """Put a new option without a position last."""
         if not change and "position" not in form.changed_data:
             obj.position = obj.filter.next_position()
         super().save_model(request, obj, form, change)
 
     @display(description=gettext_lazy("Vacancies"), ordering="use_count")
-    def used(self, option: Any) -> int:
+    def used(self, option: object) -> int:
         return getattr(option, "use_count", 0)
 
-    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+    def get_deleted_objects(self, objs: Any, request: UserRequest) -> tuple:
         """Report options in use by their number of vacancies. Django would list every link."""
         objs = list(objs)
         used = [(option, uses) for option in objs if (uses := option.choices.count())]
@@ -204,7 +210,7 @@ class FilterOptionAdmin(JobsiteAdmin):
         return super().get_deleted_objects(objs, request)
 
     @admin.action(description=gettext_lazy("Merge…"), permissions=["delete"])
-    def merge(self, request: HttpRequest, queryset: Any) -> Any:
+    def merge(self, request: UserRequest, queryset: QuerySet) -> HttpResponse | None:
         """Ask which option to keep, and replace the others by it in all vacancies."""
         options = list(queryset.select_related("filter")[: MERGED + 1])
         if not 2 <= len(options) <= MERGED or len({option.filter_id for option in options}) > 1:

@@ -3,9 +3,9 @@
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
@@ -15,11 +15,12 @@ from unfold.decorators import display
 from forms_structure.admin.form import FormAdmin as BaseFormAdmin
 from forms_structure.models import Form
 from jobsite.admin.base import as_id, counted
+from jobsite.types import Context, UserRequest
 from vacancies.access import brands_of
 from vacancies.models import Brand, Vacancy
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
 
-SHOWN = 10
+MAX_LINKED_VACANCIES = 10
 
 
 @admin.register(Form)
@@ -29,8 +30,8 @@ class FormAdmin(BaseFormAdmin):
 
     list_display = ("name", "is_default", "language", "extends", "vacancy_count", "brand_count", "updated_at")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Form]:
-        own = Vacancy.objects.workable_by(request.user)
+    def get_queryset(self, request: UserRequest) -> QuerySet[Form]:
+        own = Vacancy.objects.editable_by(request.user)
         return (
             super()
             .get_queryset(request)
@@ -41,14 +42,14 @@ class FormAdmin(BaseFormAdmin):
             )
         )
 
-    def has_change_permission(self, request: HttpRequest, obj: Form | None = None) -> bool:
+    def has_change_permission(self, request: UserRequest, obj: Form | None = None) -> bool:
         return super().has_change_permission(request, obj) and (obj is None or is_own(request.user, obj))
 
-    def has_make_default_permission(self, request: HttpRequest) -> bool:
+    def has_make_default_permission(self, request: UserRequest) -> bool:
         """The site's form affects every brand."""
         return super().has_make_default_permission(request) and request.user.has_perm(EVERY_BRAND)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Form | None = None) -> bool:
+    def has_delete_permission(self, request: UserRequest, obj: Form | None = None) -> bool:
         return super().has_delete_permission(request, obj) and (obj is None or is_own(request.user, obj))
 
     @display(description=_("Vacancies"), ordering="vacancy_count")
@@ -62,13 +63,13 @@ class FormAdmin(BaseFormAdmin):
     def brand_count(self, form: Any) -> int:
         return form.brand_count
 
-    def use(self, request: HttpRequest, form: Form) -> dict[str, Any]:
+    def use(self, request: UserRequest, form: Form) -> dict[str, object]:
         """Count published vacancies of all brands, and other vacancies of the user's brands."""
         vacancies = served_by(form)
         may_see = request.user.has_perm("vacancies.view_vacancy")
-        own = vacancies.workable_by(request.user)
+        own = vacancies.editable_by(request.user)
         published = vacancies.published(at=timezone.now())
-        some = own.only("title").order_by("-pk")[:SHOWN] if may_see else ()
+        some = own.only("title").order_by("-pk")[:MAX_LINKED_VACANCIES] if may_see else ()
         return {
             "total": (own | published).count(),
             "published": published.count(),
@@ -78,18 +79,18 @@ class FormAdmin(BaseFormAdmin):
     def is_public(self, form: Form) -> bool:
         return served_by(form).published(at=timezone.now()).exists()
 
-    def user(self, request: HttpRequest, key: Any) -> dict[str, Any] | None:
+    def user(self, request: UserRequest, key: str) -> Context | None:
         pk = as_id(key) if request.user.has_perm("vacancies.view_vacancy") else None
-        vacancy = Vacancy.objects.workable_by(request.user).filter(pk__in=[pk]).first()
+        vacancy = Vacancy.objects.editable_by(request.user).filter(pk__in=[pk]).first()
         return {"id": vacancy.pk, "label": vacancy.title, "url": address(vacancy)} if vacancy else None
 
-    def give(self, request: HttpRequest, form: Form, key: Any) -> None:
+    def give(self, request: UserRequest, form: Form, key: str) -> None:
         if not request.user.has_perm("vacancies.change_vacancy"):
             raise PermissionDenied
         Vacancy.objects.filter(pk=key).update(form=form, updated_at=timezone.now())
 
 
-def forms_for(user: Any) -> QuerySet[Form]:
+def forms_for(user: User) -> QuerySet[Form]:
     """Return the forms that `user` may see: the site's form, forms of their brands, and unused forms.
 
     A form that extends another one is visible only if the other one is.
@@ -97,7 +98,7 @@ def forms_for(user: Any) -> QuerySet[Form]:
     if user.has_perm(EVERY_BRAND):
         return Form.objects.all()
     # Read once: the conditions below repeat it eight times. And not joined: a form can have many vacancies.
-    in_use = Form.objects.filter(pk__in=Vacancy.objects.workable_by(user).values("form"))
+    in_use = Form.objects.filter(pk__in=Vacancy.objects.editable_by(user).values("form"))
     used = Q(pk__in=list(in_use.values_list("pk", flat=True))) | Q(brands__in=brands_of(user))
     ours = Form.objects.filter(used | Q(extensions__in=Form.objects.filter(used))).values("pk")
     by_vacancy, by_brand = (model.objects.filter(form=OuterRef("pk")) for model in (Vacancy, Brand))
@@ -110,14 +111,14 @@ def forms_for(user: Any) -> QuerySet[Form]:
     return Form.objects.filter(Q(pk__in=whole.values("pk")) | Q(pk__in=ours) | extending)
 
 
-def is_own(user: Any, form: Form) -> bool:
+def is_own(user: User, form: Form) -> bool:
     """Return whether a change of `form` affects only the brands of `user`."""
     if user.has_perm(EVERY_BRAND):
         return True
     if form.is_default or not forms_for(user).filter(pk=form.pk).exists():
         return False
     family = [form.pk, *form.extensions.values_list("pk", flat=True)]
-    own = Vacancy.objects.workable_by(user).values("pk")
+    own = Vacancy.objects.editable_by(user).values("pk")
     others = Vacancy.objects.filter(form__in=family).exclude(pk__in=own)
     brands = Brand.objects.filter(form__in=family).exclude(pk__in=brands_of(user).values("pk"))
     return not (others.exists() or brands.exists())

@@ -1,14 +1,13 @@
 """Recruiters, and which of their contact details are public."""
 
-from typing import Any
-
 from django.contrib import admin
-from django.db.models import Q
-from django.http import HttpRequest
+from django.contrib.auth.models import User
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from jobsite.admin.base import counted
+from jobsite.types import UserRequest
 from vacancies.access import scope_to_brands
 from vacancies.admin.base import ContentAdmin, thumbnail
 from vacancies.models import Recruiter, Vacancy, VacancyRecruiter
@@ -16,7 +15,7 @@ from vacancies.models import Recruiter, Vacancy, VacancyRecruiter
 
 @admin.register(Recruiter)
 class RecruiterAdmin(ContentAdmin):
-    list_display = ("name", "portrait", "function", "shown", "head_count", "link_count")
+    list_display = ("name", "portrait", "function", "public_details", "head_count", "link_count")
     search_fields = ("name", "function")  # not the e-mail: autocomplete would confirm a hidden address
     fieldsets = (
         (None, {"fields": ("name", "function")}),
@@ -25,20 +24,20 @@ class RecruiterAdmin(ContentAdmin):
     )
     readonly_fields = ("portrait",)
 
-    def get_queryset(self, request: HttpRequest) -> Any:
+    def get_queryset(self, request: UserRequest) -> QuerySet:
         """All users see all recruiters. The counts include only the vacancies of the user's brands."""
         links = scope_to_brands(request.user, VacancyRecruiter.objects.all(), "vacancy")
         counts = {
-            "head_count": counted(Vacancy.objects.workable_by(request.user), "head_recruiter"),
+            "head_count": counted(Vacancy.objects.editable_by(request.user), "head_recruiter"),
             "link_count": counted(links, "recruiter"),
         }
         return super().get_queryset(request).annotate(**counts)
 
-    def has_change_permission(self, request: HttpRequest, obj: Recruiter | None = None) -> bool:
+    def has_change_permission(self, request: UserRequest, obj: Recruiter | None = None) -> bool:
         """Users of some brands cannot change a recruiter who is shown on vacancies of other brands."""
         return super().has_change_permission(request, obj) and (obj is None or is_own(request.user, obj))
 
-    def has_delete_permission(self, request: HttpRequest, obj: Recruiter | None = None) -> bool:
+    def has_delete_permission(self, request: UserRequest, obj: Recruiter | None = None) -> bool:
         return super().has_delete_permission(request, obj) and (obj is None or is_own(request.user, obj))
 
     @display(description=_("Current image"))
@@ -46,7 +45,7 @@ class RecruiterAdmin(ContentAdmin):
         return thumbnail(recruiter.image, recruiter.image_url)
 
     @display(description=_("Public contact details"))
-    def shown(self, recruiter: Recruiter) -> str:
+    def public_details(self, recruiter: Recruiter) -> str:
         seen = {_("e-mail"): recruiter.shown_email, _("phone"): recruiter.shown_phone}
         return ", ".join(str(name) for name, value in seen.items() if value) or "-"
 
@@ -59,7 +58,7 @@ class RecruiterAdmin(ContentAdmin):
         return recruiter.link_count  # type: ignore[attr-defined] # annotated
 
 
-def is_own(user: Any, recruiter: Recruiter) -> bool:
+def is_own(user: User, recruiter: Recruiter) -> bool:
     """Return whether `recruiter` is shown only on vacancies of the brands of `user`."""
     shown = Vacancy.objects.filter(Q(head_recruiter=recruiter) | Q(recruiter_links__recruiter=recruiter))
-    return not shown.exclude(pk__in=Vacancy.objects.workable_by(user).values("pk")).exists()
+    return not shown.exclude(pk__in=Vacancy.objects.editable_by(user).values("pk")).exists()

@@ -4,11 +4,14 @@ form open. The browser's part is vacancies/static/vacancies/autosave.js."""
 import json
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.admin import ModelAdmin
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, reverse
 from django.utils import timezone
@@ -19,6 +22,7 @@ from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
+from jobsite.types import UserRequest
 from vacancies.admin.edit.conflict import (
     authors_since,
     conflict_page,
@@ -35,7 +39,7 @@ NEW = 0  # in URLs, for a vacancy that does not exist yet
 _KEY = re.compile(r"[a-z0-9]{1,32}")
 
 
-def time_of(at: Any, *, now: Any) -> str:
+def time_of(at: datetime, *, now: datetime) -> str:
     """Return the time of day of `at`, with the date if it is not today."""
     local, today = (timezone.localtime(each, timezone.get_default_timezone()) for each in (at, now))
     return date_format(local, "H:i") if local.date() == today.date() else format_datetime(at)
@@ -61,7 +65,7 @@ class AutosavePages(AdminPages):
             self.url("<path:object_id>/discard/", self.discard_view, "discard"),
         ]
 
-    def _edited_or_404(self, request: HttpRequest, object_id: str) -> Vacancy | None:
+    def _edited_or_404(self, request: UserRequest, object_id: str) -> Vacancy | None:
         """Return the vacancy that the user may change, None for a new one."""
         if request.method != "POST":
             raise Http404
@@ -77,7 +81,7 @@ class AutosavePages(AdminPages):
             raise PermissionDenied
         return vacancy
 
-    def autosave_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def autosave_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Store the posted form, if it is one, and record that the user has it open. Return who else has."""
         vacancy = self._edited_or_404(request, object_id)
         self.admin.check_ids(request, request.POST)
@@ -102,7 +106,7 @@ class AutosavePages(AdminPages):
         Presence.objects.report(user=request.user, vacancy=vacancy.pk, window=window, at=now)
         return JsonResponse({"notices": self._notices(request, vacancy, window, now)})
 
-    def _notices(self, request: HttpRequest, vacancy: Vacancy, window: str, now: Any) -> list[str]:
+    def _notices(self, request: UserRequest, vacancy: Vacancy, window: str, now: datetime) -> list[str]:
         others: dict[Any, Any] = {}
         for row in Presence.objects.others(user=request.user, vacancy=vacancy.pk, window=window, at=now):
             others.setdefault(row.user_id, row)
@@ -124,20 +128,20 @@ class AutosavePages(AdminPages):
             )
         return found
 
-    def discard_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def discard_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         vacancy = self._edited_or_404(request, object_id)
         mark_saved(request.user, vacancy.pk if vacancy else None, request.POST.get("page", ""))
         self.admin.message_user(request, _("Your unsaved changes were discarded."), messages.SUCCESS)
         return redirect(form_url(vacancy))
 
 
-def mark_saved(user: Any, pk: int | None, page: str) -> None:
+def mark_saved(user: User, pk: int | None, page: str) -> None:
     """Remove the unsaved input of `page`, which was saved."""
     if key := key_of(page):
         Autosave.objects.mark_saved(user=user, vacancy=pk, page=key, at=timezone.now())
 
 
-def store(request: HttpRequest, pk: int | None, data: Input) -> None:
+def store(request: UserRequest, pk: int | None, data: Input) -> None:
     """Store `data` of the posted form as unsaved input: it was refused."""
     files = [f"{name}={file}" for name, file in chosen_files(request.FILES).items()]
     data = data | {FILES: [*data.get(FILES, []), *files]}
@@ -153,12 +157,12 @@ class Unsaved:
 
     data: Input | None = None
     notes: tuple[str, ...] = ()
-    saved_at: Any = None
+    saved_at: datetime | None = None
     saved_page: str = ""
 
 
 def find_unsaved(
-    admin: Any, request: HttpRequest, vacancy: Vacancy | None, *, is_wanted: bool
+    admin: ModelAdmin, request: UserRequest, vacancy: Vacancy | None, *, is_wanted: bool
 ) -> Unsaved | HttpResponse:
     """Return the unsaved input of the user, merged with what somebody else saved meanwhile. Return the page
     that compares the two, if both changed the same field. Only whether it was saved, unless `is_wanted`."""

@@ -4,16 +4,17 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.contrib.admin import ModelAdmin
+from django.http import HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
-from vacancies.admin.edit.form_input import FILES, Input, chosen_files, parse_post_data, post_data
+from jobsite.types import UserRequest
+from vacancies.admin.edit.form_input import FILES, Files, Input, chosen_files, parse_post_data, post_data
 from vacancies.admin.edit.forms import make_forms
 from vacancies.admin.edit.merge import MINE, THEIRS, Merge, MergeInput, merge_fields
 from vacancies.admin.edit.merge_rows import RowMerge
@@ -32,7 +33,9 @@ def version_of(vacancy: Vacancy) -> str:
 def authors_since(vacancy: Vacancy, seen: str) -> list[str]:
     """Return who changed the vacancy since the version `seen`. Only versions of its brand: a forged, older
     version would name people of other brands."""
-    versions = Version.objects.filter(vacancy=vacancy.pk, brand=vacancy.brand_id).exclude(change=Change.FOUND)
+    versions = Version.objects.filter(vacancy=vacancy.pk, brand=vacancy.brand_id).exclude(
+        change=Change.EXTERNAL
+    )
     with suppress(ValueError, OverflowError):
         versions = versions.filter(created_at__gt=datetime.fromisoformat(seen).astimezone(UTC))
     authors = [row.author for row in versions.select_related("author").order_by("pk")]
@@ -53,7 +56,7 @@ def merged_note(vacancy: Vacancy, seen: str, merge: Merge) -> str:
 
 
 def merge_input(
-    admin: Any, request: HttpRequest, vacancy: Vacancy, mine: Input, *,
+    admin: ModelAdmin, request: UserRequest, vacancy: Vacancy, mine: Input, *,
     uploads: Mapping[str, str] | None = None, decisions: Mapping[str, str] | None = None,
 ) -> Merge:  # fmt: skip
     """Merge `mine` with the stored vacancy, as input of a form that starts from the latter. `mine` can be
@@ -69,7 +72,7 @@ def merge_input(
     return result
 
 
-def merge_posted(admin: Any, request: HttpRequest, vacancy: Vacancy) -> Merge | None:
+def merge_posted(admin: ModelAdmin, request: UserRequest, vacancy: Vacancy) -> Merge | None:
     """Return the posted form merged with the stored vacancy, None if that did not change meanwhile."""
     version = version_of(vacancy)
     if request.POST.get("version", "") == version and KEEP_EDITING not in request.POST:
@@ -85,15 +88,15 @@ def merge_posted(admin: Any, request: HttpRequest, vacancy: Vacancy) -> Merge | 
     return merge_input(admin, request, vacancy, post_data(request.POST), uploads=uploads, decisions=decisions)
 
 
-def merged_data(request: HttpRequest, merge: Merge | None) -> tuple[Input, Any]:
+def merged_data(request: UserRequest, merge: Merge | None) -> tuple[Input, Files]:
     """Return the data and the files for the form: the posted ones, or those that are left after a merge."""
     if merge is None:
         return dict(request.POST.lists()), request.FILES
-    return merge.data, {new: request.FILES[name] for name, new in merge.uploads.items()}
+    return merge.data, Files({new: request.FILES.getlist(name) for name, new in merge.uploads.items()})
 
 
 def conflict_page(
-    admin: Any, request: HttpRequest, vacancy: Vacancy, merge: Merge, mine: Input, *, button: str
+    admin: ModelAdmin, request: UserRequest, vacancy: Vacancy, merge: Merge, mine: Input, *, button: str
 ) -> HttpResponse:
     """Ask which text to keep, for each field that both changed."""
     people = authors_since(vacancy, next(iter(mine.get("version", ())), ""))

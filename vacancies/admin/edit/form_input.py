@@ -6,9 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
+from django.core.files.uploadedfile import UploadedFile
 from django.http import QueryDict
+from django.utils.datastructures import MultiValueDict
 
 Input = dict[str, list[str]]
+Files = MultiValueDict[str, UploadedFile]
 
 FILES = "_files"  # in stored input: the names of chosen files, as "input=name"
 ROWS_MAX = 1000  # as in formsets
@@ -27,9 +30,9 @@ def post_data(data: QueryDict) -> Input:
     }
 
 
-def chosen_files(files: Any) -> dict[str, str]:
+def chosen_files(files: Files) -> dict[str, str]:
     """Return the names of the uploaded `files`, by input."""
-    return {name: file.name or "" for name, file in files.items()}
+    return {name: sent[-1].name or "" for name, sent in files.lists()}
 
 
 def to_querydict(data: Mapping[str, Iterable[str]]) -> QueryDict:
@@ -53,7 +56,7 @@ def parse_post_data(text: str) -> Input | None:
     return data if is_valid else None
 
 
-def initial_post_data(form: forms.BaseForm, formsets: Iterable[Any]) -> Input:
+def initial_post_data(form: forms.BaseForm, formsets: Iterable[forms.BaseFormSet]) -> Input:
     """Return what a browser posts from the unbound `form` and `formsets` if nothing is changed, without the
     hidden inputs of the page itself. A file is represented by its stored name."""
     found: Input = {}
@@ -81,7 +84,7 @@ def widget_of(field: forms.Field) -> Any:
     return getattr(field.widget, "widget", field.widget)  # unwraps RelatedFieldWidgetWrapper
 
 
-def _values(bound: Any) -> Input:
+def _values(bound: forms.BoundField) -> Input:
     widget, value = widget_of(bound.field), bound.value()
     if isinstance(widget, forms.MultiWidget):
         values: Any = value if isinstance(value, list | tuple) else widget.decompress(value)
@@ -93,7 +96,7 @@ def _values(bound: Any) -> Input:
     return {bound.html_name: _value(widget, value)}
 
 
-def _value(widget: Any, value: Any) -> list[str]:
+def _value(widget: forms.Widget, value: Any) -> list[str]:
     if isinstance(widget, forms.FileInput):
         return [str(getattr(value, "name", "") or "")]
     if isinstance(widget, forms.CheckboxInput):

@@ -1,16 +1,19 @@
 """The form of a vacancy with its inlines: how it starts, and the content that it produces."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.contrib.admin import ModelAdmin
+from django.contrib.admin.helpers import InlineAdminFormSet
 from django.contrib.admin.utils import flatten_fieldsets
+from django.db.models import Model
 from django.forms import all_valid
 from django.forms.utils import ErrorDict
-from django.http import HttpRequest
 
 from jobsite.text.html import sanitise
-from vacancies.admin.edit.form_input import Input, initial_post_data, to_querydict
+from jobsite.types import UserRequest
+from vacancies.admin.edit.form_input import Files, Input, initial_post_data, to_querydict
 from vacancies.choices import Keyword
 from vacancies.fields import html_fields
 from vacancies.history.versions import Content, columns_of, file_of
@@ -22,8 +25,8 @@ class Start:
     """What the form starts with beside the stored vacancy: initial values, rows by model, and a stored file
     for a new vacancy. `not_filled_in` has the names of what could not be filled in."""
 
-    initial: dict[str, Any] = field(default_factory=dict)
-    rows: dict[Any, list[dict[str, Any]]] = field(default_factory=dict)
+    initial: dict[str, object] = field(default_factory=dict)
+    rows: dict[type[Model], list[dict[str, object]]] = field(default_factory=dict)
     image: str = ""
     not_filled_in: list[str] = field(default_factory=list)
 
@@ -34,7 +37,7 @@ class EditForms:
 
     form: Any
     formsets: list[Any]
-    inlines: list[Any]
+    inlines: list[InlineAdminFormSet]
 
     def is_valid(self) -> bool:
         is_valid = self.form.is_valid()
@@ -42,7 +45,7 @@ class EditForms:
 
     def content(self) -> Content:
         """Return the content of the vacancy as the valid forms have it. An upload is a file, not stored."""
-        return read_content(self.form, self.formsets)
+        return form_content(self.form, self.formsets)
 
     def initial_post_data(self) -> Input:
         """Return what a browser posts if nothing is changed. The forms are unbound."""
@@ -59,8 +62,8 @@ class EditForms:
 
 
 def make_forms(
-    admin: Any, request: HttpRequest, vacancy: Vacancy | None, *, start: Start | None = None,
-    data: Mapping[str, Any] | None = None, files: Mapping[str, Any] | None = None,
+    admin: ModelAdmin, request: UserRequest, vacancy: Vacancy | None, *, start: Start | None = None,
+    data: Mapping[str, Iterable[str]] | None = None, files: Files | None = None,
 ) -> EditForms:  # fmt: skip
     """Return the forms of `vacancy`, None for a new one, bound to `data` if that is given."""
     start = start or Start()
@@ -81,7 +84,7 @@ def make_forms(
     return EditForms(form, formsets, inlines)
 
 
-def read_content(form: Any, formsets: Any = ()) -> Content:
+def form_content(form: Any, formsets: Any = ()) -> Content:
     """Return the content of the vacancy that the valid `form` and `formsets` have. Without formsets, it has
     no rows of them."""
     values = columns_of(form.instance)

@@ -30,7 +30,7 @@ class AttachmentForm(NamedRow):
         if "name" in self.fields:
             self.fields["name"].required = False
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         super().clean()
         data = self.cleaned_data
         if not data.get("name"):

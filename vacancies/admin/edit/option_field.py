@@ -24,7 +24,7 @@ class OrderedSelect(UnfoldAdminSelect2MultipleWidget):
         # Without the second class, which makes Django's autocomplete.js request the options.
         self.attrs["class"] = "unfold-admin-autocomplete"
 
-    def optgroups(self, name: str, value: list[str], attrs: dict[str, Any] | None = None) -> list[Any]:
+    def optgroups(self, name: str, value: list[str], attrs: dict[str, object] | None = None) -> list[object]:
         place = {chosen: index for index, chosen in enumerate(value)}
         all_choices: Any = self.choices
         if self.source:
@@ -35,7 +35,9 @@ class OrderedSelect(UnfoldAdminSelect2MultipleWidget):
             option["attrs"]["data-place"] = index
         return sorted(groups, key=lambda group: place.get(str(group[1][0]["value"]), len(place)))
 
-    def build_attrs(self, base_attrs: dict[str, Any], extra_attrs: dict[str, Any] | None = None) -> Any:
+    def build_attrs(
+        self, base_attrs: dict[str, object], extra_attrs: dict[str, object] | None = None
+    ) -> dict[str, object]:
         attrs = super().build_attrs(base_attrs, extra_attrs)
         return attrs | ({"data-ajax--url": self.source, "data-ajax--delay": "250"} if self.source else {})
 
@@ -49,7 +51,7 @@ class OptionsField(forms.TypedMultipleChoiceField):
     def __init__(self, keyword: Keyword) -> None:
         super().__init__(coerce=int, required=False, label=keyword.label, widget=OrderedSelect())
 
-    def clean(self, value: Any) -> list[int]:
+    def clean(self, value: object) -> list[int]:
         return list(dict.fromkeys(super().clean(value)))
 
     def has_changed(self, initial: Any, data: Any) -> bool:
@@ -62,10 +64,10 @@ class OptionField(forms.TypedChoiceField):
     def __init__(self, keyword: Keyword) -> None:
         super().__init__(coerce=int, required=False, label=keyword.label, widget=UnfoldAdminSelect2Widget())
 
-    def prepare_value(self, value: Any) -> Any:
+    def prepare_value(self, value: object) -> object:
         return next(iter(value), "") if isinstance(value, list) else value
 
-    def clean(self, value: Any) -> list[int]:
+    def clean(self, value: object) -> list[int]:
         chosen = super().clean(value)
         return [chosen] if chosen else []
 

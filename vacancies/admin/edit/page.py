@@ -10,7 +10,7 @@ from django.contrib.admin.helpers import AdminErrorList
 from django.contrib.admin.options import IS_POPUP_VAR, TO_FIELD_VAR
 from django.contrib.admin.utils import flatten_fieldsets, unquote
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -18,6 +18,7 @@ from unfold.forms import AdminForm
 
 from jobsite.text.formats import format_datetime
 from jobsite.text.html_tables import HAS_TABLE
+from jobsite.types import Context, UserRequest
 from vacancies.admin.base import TABLE_NOTE
 from vacancies.admin.date_rules import date_rules
 from vacancies.admin.edit import template as templates
@@ -31,6 +32,7 @@ from vacancies.admin.publication.approval import last_request
 from vacancies.admin.publication.pages import PublicationPages
 from vacancies.dates import closing_date_of
 from vacancies.fields import html_fields
+from vacancies.history.versions import Content
 from vacancies.models import State, Vacancy
 from vacancies.operations.approval_requests import SUBMITTED
 from vacancies.operations.save import Saved, save_content
@@ -41,8 +43,9 @@ class EditPage:
     """One request for the form of the vacancy `object_id`, None for a new one. `admin` is its admin."""
 
     def __init__(
-        self, admin: Any, request: HttpRequest, object_id: str | None, form_url: str, extra_context: Any
-    ) -> None:
+        self, admin: Any, request: UserRequest, object_id: str | None, form_url: str,
+        extra_context: Context | None,
+    ) -> None:  # fmt: skip
         self.admin, self.request, self.object_id = admin, request, object_id
         self.form_url, self.extra_context = form_url, extra_context or {}
         self.vacancy: Vacancy | None = None
@@ -140,7 +143,7 @@ class EditPage:
         store(self.request, self.vacancy.pk if self.vacancy else None, data)
         return self._show(forms, Unsaved(), [])
 
-    def _save_template(self, wanted: dict[str, Any]) -> HttpResponse:
+    def _save_template(self, wanted: Content) -> HttpResponse:
         templates.save_template(self.template, wanted, self.request.user)
         mark_saved(self.request.user, None, self.request.POST.get("page", ""))
         self._note(templates.saved_text(self.template), messages.SUCCESS)
@@ -208,7 +211,7 @@ class EditPage:
             request, context, add=is_new, change=not is_new, obj=vacancy, form_url=self.form_url
         )
 
-    def _autosave_context(self, forms: EditForms, unsaved: Unsaved) -> dict[str, Any]:
+    def _autosave_context(self, forms: EditForms, unsaved: Unsaved) -> Context:
         """Return what autosave.js and the merge need: the key of the page, and what it started from."""
         form = forms.form
         if form.is_bound:
@@ -225,7 +228,7 @@ class EditPage:
             "settled_page": unsaved.saved_page,
         }
 
-    def _vacancy_context(self, vacancy: Vacancy) -> dict[str, Any]:
+    def _vacancy_context(self, vacancy: Vacancy) -> Context:
         admin, request = self.admin, self.request
         return {
             "state": vacancy.state,
@@ -242,7 +245,7 @@ class EditPage:
 def warnings_about(vacancy: Vacancy) -> list[str]:
     """Return a sentence with the content warnings of the vacancy, if it is public or becomes public."""
     at = timezone.now()
-    shown = Vacancy.objects.filter(pk=vacancy.pk).shown(at=at)
+    shown = Vacancy.objects.filter(pk=vacancy.pk).visible(at=at)
     return [
         _("“%(vacancy)s”: %(warnings)s.")
         % {"vacancy": row, "warnings": "; ".join(str(warning.text) for warning in found)}

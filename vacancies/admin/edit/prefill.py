@@ -1,11 +1,13 @@
 """A form of a vacancy that is filled with a stored content: of a template, or of a request for approval."""
 
-from typing import Any
+from collections.abc import Iterable
 
-from django.http import HttpRequest
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
+from jobsite.types import UserRequest
 from vacancies.access import brands_of
 from vacancies.admin.catalogue.form import forms_for
 from vacancies.admin.edit.forms import Start
@@ -15,10 +17,10 @@ from vacancies.models import Approval, FilterOption, Recruiter, Vacancy
 from vacancies.querysets import own_brand
 
 
-def initial_values(content: Content, user: Any) -> tuple[dict[str, Any], list[str]]:
+def initial_values(content: Content, user: User) -> tuple[dict[str, object], list[str]]:
     """Return the initial values of the form for `content`, without the publication, and the names of related
     rows that no longer exist or that `user` cannot choose."""
-    rows: dict[str, Any] = {
+    rows: dict[str, QuerySet] = {
         "brand": brands_of(user),
         "form": forms_for(user),
         "head_recruiter": Recruiter.objects.all(),
@@ -26,7 +28,7 @@ def initial_values(content: Content, user: Any) -> tuple[dict[str, Any], list[st
         keyword.value: FilterOption.objects.filter(filter__keyword=keyword, is_active=True)
         for keyword in Keyword
     }
-    initial: dict[str, Any] = {}
+    initial: dict[str, object] = {}
     missing: list[str] = []
     columns = {column.name for column in Vacancy._meta.concrete_fields} | set(Keyword.values)
     for name, value in content.items():
@@ -44,14 +46,14 @@ def initial_values(content: Content, user: Any) -> tuple[dict[str, Any], list[st
     return initial, missing
 
 
-def recruiter_rows(content: Content) -> tuple[list[dict[str, Any]], list[str]]:
+def recruiter_rows(content: Content) -> tuple[list[dict[str, object]], list[str]]:
     """Return the initial rows of the other recruiters, and the names of those who no longer exist."""
     missing: list[str] = []
     pks = _existing(Recruiter.objects.all(), content.get("recruiters") or [], missing)
     return [{"recruiter": pk} for pk in pks], missing
 
 
-def link_rows(content: Content) -> list[dict[str, Any]]:
+def link_rows(content: Content) -> list[dict[str, object]]:
     """Return the initial rows of the attachments that are links."""
     return [
         {"name": each["name"], "url": each["url"]} for each in content.get("attachments") or [] if each["url"]
@@ -63,13 +65,13 @@ def files_of(content: Content) -> list[dict[str, str]]:
     return [each for each in content.get("attachments") or [] if each["file"]]
 
 
-def _existing(rows: Any, pairs: Any, missing: list[str]) -> list[int]:
+def _existing(rows: QuerySet, pairs: Iterable[list], missing: list[str]) -> list[int]:
     found = set(rows.filter(pk__in=[pk for pk, _name in pairs]).values_list("pk", flat=True))
     missing += [name for pk, name in pairs if pk not in found]
     return [pk for pk, _name in pairs if pk in found]
 
 
-def start_of_request(request: HttpRequest, vacancy: Vacancy) -> Start:
+def start_of_request(request: UserRequest, vacancy: Vacancy) -> Start:
     """Return what the form starts with: the changes of the request in the URL, if there is one."""
     if "changes" not in request.GET:
         return Start()

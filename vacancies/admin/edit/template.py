@@ -4,9 +4,11 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.db.models import ForeignKey, QuerySet
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, reverse
@@ -20,22 +22,23 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from jobsite.admin.base import JobsiteAdmin, as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.text.formats import format_datetime
+from jobsite.types import UserRequest
 from vacancies.access import brands_of
 from vacancies.admin.edit.forms import Start
 from vacancies.admin.edit.prefill import files_of, initial_values, link_rows, recruiter_rows
-from vacancies.history.diff import described
-from vacancies.history.versions import PUBLICATION, Content, content
+from vacancies.history.diff import field_values
+from vacancies.history.versions import PUBLICATION, Content, read_content
 from vacancies.models import Attachment, VacancyRecruiter, VacancyTemplate
 from vacancies.operations.save import store_uploads
 from vacancies.querysets import EVERY_BRAND, own_brand
 
 LIST = "admin:vacancies_vacancytemplate_changelist"
-OFFERED = 20  # templates on the page of a new vacancy
+MAX_TEMPLATES = 20  # templates on the page of a new vacancy
 ADD = "vacancies.add_vacancytemplate"
 CHANGE = "vacancies.change_vacancytemplate"
 
 
-def brand_choices(field: Any, user: Any) -> None:
+def brand_choices(field: Any, user: User) -> None:
     """Let `field` offer the brands of `user`. All brands are for users who work for every brand."""
     field.queryset = brands_of(user)
     if not user.has_perm(EVERY_BRAND):
@@ -50,7 +53,7 @@ class TemplateForm(forms.ModelForm):
         fields = ("name", "brand")
         widgets = {"name": UnfoldAdminTextInputWidget, "brand": UnfoldAdminSelectWidget}
 
-    def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         brand_choices(self.fields["brand"], user)
 
@@ -69,33 +72,33 @@ class VacancyTemplateAdmin(JobsiteAdmin):
     fields = ("name", "brand", "edit_content", "shown_content")
     readonly_fields = ("edit_content", "shown_content")
 
-    def get_queryset(self, request: HttpRequest) -> Any:
+    def get_queryset(self, request: UserRequest) -> QuerySet:
         rows: Any = super().get_queryset(request)
         return rows.usable_by(request.user).select_related("brand", "updated_by")
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
+    def has_add_permission(self, request: UserRequest) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: UserRequest, obj: VacancyTemplate | None = None) -> bool:
         return super().has_change_permission(request, obj) and (obj is None or is_own(request.user, obj))
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: UserRequest, obj: VacancyTemplate | None = None) -> bool:
         return super().has_delete_permission(request, obj) and (obj is None or is_own(request.user, obj))
 
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_foreignkey(self, db_field: ForeignKey, request: UserRequest, **kwargs: object) -> Any:
         field: Any = super().formfield_for_foreignkey(db_field, request, **kwargs)
         if db_field.name == "brand":
             brand_choices(field, request.user)
         return field
 
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+    def save_model(self, request: UserRequest, obj: VacancyTemplate, form: object, change: bool) -> None:
         obj.updated_by, obj.updated_at = request.user, timezone.now()
         super().save_model(request, obj, form, change)
 
-    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
+    def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
         """Check access: Django's view does not use `get_queryset`."""
         get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
-        return super().history_view(request, object_id, extra_context)
+        return super().history_view(request, object_id, **kwargs)
 
     @display(description=gettext_lazy("Brand"))
     def of_brand(self, template: VacancyTemplate) -> str:
@@ -115,7 +118,7 @@ class VacancyTemplateAdmin(JobsiteAdmin):
 
     @display(description=gettext_lazy("Content"))
     def shown_content(self, template: VacancyTemplate) -> str:
-        texts = ((each.label, each.marked) for each in described(template.content))
+        texts = ((each.label, each.marked) for each in field_values(template.content))
         rows = format_html_join("", "<div><dt>{}</dt><dd>{}</dd></div>", texts)
         return format_html('<dl class="diff">{}</dl>', rows)
 
@@ -125,7 +128,7 @@ def _link(template: VacancyTemplate, more: str, text: str) -> str:
     return format_html('<a class="text-link" href="{}">{}</a>', url, text)
 
 
-def is_own(user: Any, template: VacancyTemplate) -> bool:
+def is_own(user: User, template: VacancyTemplate) -> bool:
     """Return whether `user` may change `template`: one for all brands only who works for every brand."""
     return VacancyTemplate.objects.filter(own_brand(user), pk=template.pk).exists()
 
@@ -136,7 +139,7 @@ class TemplatePages(AdminPages):
     def urls(self) -> list[URLPattern]:
         return [self.url("<path:object_id>/template/", self.template_view, "template")]
 
-    def template_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def template_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         vacancy = get_object_or_404(self.admin.get_queryset(request), pk=as_id(object_id))
         if not (self.admin.has_view_permission(request, vacancy) and request.user.has_perm(ADD)):
             raise PermissionDenied
@@ -146,7 +149,7 @@ class TemplatePages(AdminPages):
             initial={"name": vacancy.title[:200], "brand": vacancy.brand_id},
         )
         if request.method == "POST" and form.is_valid():
-            form.instance.content = without_publication(content(vacancy))
+            form.instance.content = without_publication(read_content(vacancy))
             form.instance.updated_by = request.user
             try:
                 with transaction.atomic():
@@ -170,7 +173,7 @@ def saved_text(template: VacancyTemplate) -> str:
 # --- new vacancies that start from a template, and the form that edits one ---
 
 
-def template_of(request: HttpRequest) -> VacancyTemplate | None:
+def template_of(request: UserRequest) -> VacancyTemplate | None:
     """Return the template in the URL. Raises Http404 if the user cannot use it."""
     if "template" not in request.GET:
         return None
@@ -183,7 +186,7 @@ def template_of(request: HttpRequest) -> VacancyTemplate | None:
     return template
 
 
-def start_of(template: VacancyTemplate, user: Any) -> Start:
+def start_of(template: VacancyTemplate, user: User) -> Start:
     """Return what the form of a new vacancy starts with."""
     initial, missing = initial_values(template.content, user)
     people, gone = recruiter_rows(template.content)
@@ -191,7 +194,7 @@ def start_of(template: VacancyTemplate, user: Any) -> Start:
     return Start(initial, rows, template.content.get("image") or "", missing + gone)
 
 
-def chosen_files(request: HttpRequest, template: VacancyTemplate) -> list[dict[str, str]]:
+def chosen_files(request: UserRequest, template: VacancyTemplate) -> list[dict[str, str]]:
     """Return the attached files of the template that the user chose. A new vacancy shares the stored files,
     as copies of a vacancy do."""
     ticked = request.POST.getlist("template_files")
@@ -202,14 +205,14 @@ def chosen_files(request: HttpRequest, template: VacancyTemplate) -> list[dict[s
     ]
 
 
-def save_template(template: VacancyTemplate, values: Content, user: Any) -> None:
+def save_template(template: VacancyTemplate, values: Content, user: User) -> None:
     """Save the content of a form as that of the template."""
     template.content = store_uploads(without_publication(values))
     template.updated_by, template.updated_at = user, timezone.now()
     template.save()
 
 
-def template_context(request: HttpRequest, template: VacancyTemplate | None) -> dict[str, Any]:
+def template_context(request: UserRequest, template: VacancyTemplate | None) -> dict[str, object]:
     """Return what the page of a new vacancy shows about templates."""
     ticked = request.POST.getlist("template_files")
     context: dict[str, Any] = {
@@ -221,7 +224,7 @@ def template_context(request: HttpRequest, template: VacancyTemplate | None) -> 
         ],
     }
     if template is None and request.method == "GET" and "_popup" not in request.GET:
-        context["templates"] = VacancyTemplate.objects.usable_by(request.user)[:OFFERED]
+        context["templates"] = VacancyTemplate.objects.usable_by(request.user)[:MAX_TEMPLATES]
     if context["is_template_edited"]:
         context["title"] = _("Edit template: %(name)s") % {"name": template}
     return context

@@ -24,7 +24,7 @@ from vacancies.dates import end_of_day, is_exact, last_day
 from vacancies.models import Filter, FilterOption, Status, Vacancy
 from vacancies.operations.blockers import save_blockers
 
-LISTED = 200  # options in a page; longer lists are searched
+MAX_OPTIONS = 200  # options in a page; longer lists are searched
 
 
 class VacancyForm(forms.ModelForm):
@@ -104,12 +104,12 @@ class VacancyForm(forms.ModelForm):
                 field.choices = [("", "-"), *options] if Keyword(filter.keyword).is_single else options
                 self.initial.setdefault(filter.keyword, chosen.get(filter.keyword, []))
                 field.widget.attrs["data-filter"] = filter.pk
-                if len(options) > LISTED and not Keyword(filter.keyword).is_single:
+                if len(options) > MAX_OPTIONS and not Keyword(filter.keyword).is_single:
                     field.widget.source = reverse("admin:vacancies_filter_options", args=[filter.pk])
                 if not options:
                     field.help_text = _("No options yet.")
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         super().clean()
         data = self.cleaned_data
         now = timezone.now().replace(microsecond=0)

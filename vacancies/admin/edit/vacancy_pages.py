@@ -2,7 +2,7 @@
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, reverse
 from django.utils import timezone
@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
+from jobsite.types import UserRequest
 from vacancies.admin.edit.conflict import merge_posted, merged_data
 from vacancies.admin.edit.forms import make_forms
 from vacancies.history.diff import differences
@@ -29,18 +30,18 @@ class VacancyPages(AdminPages):
             self.url(f"{one}/review/", self.review_view, "review"),
         ]
 
-    def _vacancy_or_404(self, request: HttpRequest, object_id: str) -> Vacancy:
+    def _vacancy_or_404(self, request: UserRequest, object_id: str) -> Vacancy:
         rows = self.admin.get_queryset(request).with_form()
         vacancy: Vacancy = get_object_or_404(rows, pk=as_id(object_id))
         if not self.admin.has_view_permission(request, vacancy):
             raise PermissionDenied
         return vacancy
 
-    def preview_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def preview_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Redirect to a new preview link, which works without an account."""
         return redirect("preview", token_for(self._vacancy_or_404(request, object_id).pk))
 
-    def form_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def form_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Redirect to the form builder with the form that applicants of this vacancy get."""
         vacancy = self._vacancy_or_404(request, object_id)
         if vacancy.served_form_id is None:
@@ -53,7 +54,7 @@ class VacancyPages(AdminPages):
         url = reverse("admin:forms_structure_form_change", args=[vacancy.served_form_id])
         return redirect(f"{url}?for={vacancy.pk}")
 
-    def review_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def review_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Return an HTML fragment with what saving the posted form would change. Writes nothing.
 
         What somebody else saved meanwhile is merged. An invalid form, or one with conflicts, returns 422:

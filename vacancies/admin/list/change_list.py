@@ -1,7 +1,7 @@
 """The list of vacancies: its order, its pages and its rows."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -10,8 +10,7 @@ from django.contrib import messages
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ORDER_VAR
 from django.core.paginator import InvalidPage, Page, Paginator
-from django.db.models import F
-from django.http import HttpRequest
+from django.db.models import F, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
@@ -21,6 +20,7 @@ from unfold.templatetags import unfold_list
 from unfold.views import ChangeList
 
 from jobsite.admin.base import as_id
+from jobsite.types import Context, UserRequest
 from vacancies.admin.list.filters import BrandFilter, StateFilter
 from vacancies.models import State, Status, Vacancy, VacancyCount
 from vacancies.querysets import CodePointOrder, VacancyQuerySet, own_brand
@@ -31,7 +31,7 @@ ORDER = re.compile(rf"(?<=[?&]{ORDER_VAR}=)[-.0-9]+")
 VIEW_VAR, EDIT_VAR = "view", "edit"  # parameters of the list that do not filter
 SORTED = 50_000  # more rows are not sorted: there is no index for each column
 # What cells show. The others, such as the texts, stay in the database.
-SHOWN = (
+LIST_FIELDS = (
     "title", "status", "audience", "is_hot", "publish_from", "publish_until", "location", "updated_at",
     "brand__name", "head_recruiter__name",
 )  # fmt: skip
@@ -54,7 +54,7 @@ class IdPaginator(Paginator):
         rows: Any = self.object_list
         return rows.order_by().values("pk").count() if self.total is None else self.total
 
-    def page(self, number: Any) -> Any:
+    def page(self, number: int | str) -> Any:
         number = self.validate_number(number)
         start = (number - 1) * self.per_page
         return Page(self._ids(start, min(start + self.per_page, self.count)), number, self)
@@ -83,24 +83,26 @@ class VacancyChangeList(ChangeList):
     """Finds the ids of the page first, then reads what the columns of these rows show."""
 
     result_list: Any
-    queryset: Any
+    queryset: QuerySet
     params: dict[str, Any]
     row_forms: Mapping[int, Any] = MappingProxyType({})  # by id, while rows are edited
 
-    def get_filters_params(self, params: Any = None) -> dict[str, Any]:
+    def get_filters_params(self, params: dict[str, list[str]] | None = None) -> dict[str, list[str]]:
         found = super().get_filters_params(params)
         return {name: value for name, value in found.items() if name not in (VIEW_VAR, EDIT_VAR)}
 
     # --- order ---
 
-    def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> VacancyQuerySet:
+    def get_queryset(
+        self, request: UserRequest, exclude_parameters: list[str] | None = None
+    ) -> VacancyQuerySet:
         if order := self.params.get(ORDER_VAR):
             self.params[ORDER_VAR] = order_as_numbers(order, self.list_display)
         rows: Any = super().get_queryset(request, exclude_parameters)
         self.clear_all_filters_qs = f"?{VIEW_VAR}=all"  # with a saved view alone, its filters would come back
         return rows
 
-    def get_ordering_field(self, field_name: Any) -> Any:
+    def get_ordering_field(self, field_name: object) -> Any:
         """Order titles without regard to case and accents, in the order of the index."""
         return (
             CodePointOrder(F("title_folded"))
@@ -110,7 +112,7 @@ class VacancyChangeList(ChangeList):
 
     # --- rows ---
 
-    def _counted(self, request: HttpRequest) -> tuple[int | None, list[tuple[int, int]]]:
+    def _counted(self, request: UserRequest) -> tuple[int | None, list[tuple[int, int]]]:
         """Return the number of rows and the sums of `by_block`, if status and brand are the only filters.
 
         A state that depends on the time has no sums: the few that differ are subtracted from the others."""
@@ -139,7 +141,7 @@ class VacancyChangeList(ChangeList):
         )
         return max(0, total - sum(each.count() for each in others)), []
 
-    def get_results(self, request: Any) -> None:
+    def get_results(self, request: UserRequest) -> None:
         total, blocks = self._counted(request)
         if self.params.get(ORDER_VAR):
             blocks = []
@@ -167,7 +169,7 @@ class VacancyChangeList(ChangeList):
         self.result_list = [found[pk] for pk in pks if pk in found]
 
     @cached_property
-    def headers(self) -> list[dict[str, Any]]:
+    def headers(self) -> list[dict[str, object]]:
         """The headings of unfold, whose links have the names of columns."""
         headers = list(unfold_list.result_headers(self))
         for header in headers:
@@ -182,7 +184,7 @@ class VacancyChangeList(ChangeList):
     def num_sorted_fields(self) -> int:
         return sum(1 for header in self.headers if header["sortable"] and header["sorted"])
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[Context]:
         """Yield the rows for the template. Unfold takes a template and 700 bytes of classes per cell."""
         page = self.model_admin
         base = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
@@ -203,7 +205,7 @@ class VacancyChangeList(ChangeList):
             }
 
 
-def order_as_numbers(order: str, columns: Any) -> str:
+def order_as_numbers(order: str, columns: Sequence[str]) -> str:
     """Return an order such as "-last_day.2" with the numbers of the columns: "-7.2", without unknown names.
 
     Saved views use names, because numbers change with the columns."""
@@ -218,7 +220,7 @@ def order_as_numbers(order: str, columns: Any) -> str:
     return ".".join(found)
 
 
-def order_as_names(order: str, columns: Any) -> str:
+def order_as_names(order: str, columns: Sequence[str]) -> str:
     """The inverse of `order_as_numbers`."""
     names = list(columns)
     found = []

@@ -10,13 +10,14 @@ from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from jobsite.admin.base import as_id
+from jobsite.types import Context, UserRequest
 from vacancies.admin.edit.vacancy_form import VacancyForm
 from vacancies.admin.list.change_list import EDIT_VAR, VIEW_VAR
 from vacancies.choices import Keyword
@@ -37,7 +38,7 @@ CONFLICT = gettext_lazy(
 class DayInput(forms.DateInput):
     input_type = "date"
 
-    def __init__(self, attrs: Any = None) -> None:
+    def __init__(self, attrs: dict[str, object] | None = None) -> None:
         super().__init__({"class": "panel-select"} | (attrs or {}), format="%Y-%m-%d")
 
 
@@ -72,7 +73,7 @@ class RowForm(VacancyForm):
     def _fill_options(self) -> None:
         """The row has no options."""
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         if "is_hot" not in self.changed_data:
             self.cleaned_data["is_hot"] = self.instance.is_hot
         return super().clean()
@@ -93,14 +94,14 @@ class RowForm(VacancyForm):
         return as_json(wanted), as_json(base)
 
 
-def row_form(vacancy: Vacancy, data: Any = None, conflicts: Iterable[str] = ()) -> RowForm:
+def row_form(vacancy: Vacancy, data: object = None, conflicts: Iterable[str] = ()) -> RowForm:
     return RowForm(data, instance=vacancy, prefix=f"row{vacancy.pk}", auto_id="id_%s", conflicts=conflicts)
 
 
 class ListEditing:
     """The list with `edit` in its address, and its POST."""
 
-    def __init__(self, admin: Any, request: HttpRequest) -> None:
+    def __init__(self, admin: Any, request: UserRequest) -> None:
         self.admin, self.request = admin, request
         self.is_editing = EDIT_VAR in request.GET and admin.has_change_permission(request)
         self.failed: dict[int, RowForm] = {}
@@ -119,7 +120,7 @@ class ListEditing:
         del query[EDIT_VAR]
         return redirect(f"{request.path}?{query.urlencode() or VIEW_ALL}")
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> Context:
         edited = self.request.GET.copy()
         edited[EDIT_VAR] = "1"
         left = self.request.GET.copy()
@@ -191,7 +192,7 @@ class ListEditing:
         return failed
 
 
-def _changed(request: HttpRequest, pks: list[int]) -> list[int]:
+def _changed(request: UserRequest, pks: list[int]) -> list[int]:
     """Return the ids of the rows whose inputs differ from what the page showed. Needs no query."""
     return [
         pk for pk in pks if row_form(Vacancy(pk=pk, updated_at=timezone.now()), request.POST).has_changed()

@@ -1,17 +1,20 @@
 """The filters of the vacancy changelist, beside plain columns."""
 
-from typing import Any
+from collections.abc import Sequence
 
-from django.http import HttpRequest
+from django.contrib.admin import ModelAdmin
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter
 
 from jobsite.admin.base import as_id
+from jobsite.types import StrOrPromise, UserRequest
 from vacancies.access import brands_of
 from vacancies.models import Audience, State, Status, waiting_for_approval
 from vacancies.quality import CONTENT_WARNINGS, closing_soon, filter_by_warning
 from vacancies.querysets import VacancyQuerySet
+
+Lookups = Sequence[tuple[str, StrOrPromise]]
 
 
 class StateFilter(DropdownFilter):
@@ -19,13 +22,13 @@ class StateFilter(DropdownFilter):
 
     title = _("status")
     parameter_name = "state"
-    all_option: Any = ["", _("All except archived")]
+    all_option: list[StrOrPromise] = ["", _("All except archived")]
     ALL = "all"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> Lookups:
         return [*State.choices, (self.ALL, _("All, including archived"))]
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+    def queryset(self, request: UserRequest, queryset: VacancyQuerySet) -> VacancyQuerySet:
         if self.value() in State.values:
             return queryset.in_state(self.value(), at=timezone.now())
         return queryset if self.value() == self.ALL else queryset.exclude(status=Status.ARCHIVED)
@@ -46,10 +49,10 @@ class AttentionFilter(DropdownFilter):
     title = _("needs attention")
     parameter_name = "attention"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> Lookups:
         return REASONS
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+    def queryset(self, request: UserRequest, queryset: VacancyQuerySet) -> VacancyQuerySet:
         return attention(queryset, self.value())
 
 
@@ -70,10 +73,10 @@ class BrandFilter(DropdownFilter):
     title = _("brand")
     parameter_name = "brand__id__exact"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> Lookups:
         return [(str(brand.pk), brand.name) for brand in brands_of(request.user)]
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+    def queryset(self, request: UserRequest, queryset: VacancyQuerySet) -> VacancyQuerySet:
         brand = as_id(self.value())
         return queryset if brand is None else queryset.filter(brand=brand)
 
@@ -84,10 +87,10 @@ class MineFilter(DropdownFilter):
     title = _("my vacancies")
     parameter_name = "mine"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> Lookups:
         return [("1", _("Only mine"))]
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+    def queryset(self, request: UserRequest, queryset: VacancyQuerySet) -> VacancyQuerySet:
         return queryset.assigned_to(request.user) if self.value() == "1" else queryset
 
 
@@ -95,10 +98,10 @@ class AudienceFilter(DropdownFilter):
     title = _("audience")
     parameter_name = "audience__exact"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> Lookups:
         return Audience.choices
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+    def queryset(self, request: UserRequest, queryset: VacancyQuerySet) -> VacancyQuerySet:
         return queryset.filter(audience=self.value()) if self.value() in Audience.values else queryset
 
 
@@ -106,8 +109,8 @@ class FeaturedFilter(DropdownFilter):
     title = _("featured")
     parameter_name = "is_hot__exact"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> Lookups:
         return [("1", _("Yes")), ("0", _("No"))]
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+    def queryset(self, request: UserRequest, queryset: VacancyQuerySet) -> VacancyQuerySet:
         return queryset.filter(is_hot=self.value() == "1") if self.value() in ("0", "1") else queryset

@@ -6,9 +6,10 @@ from urllib.parse import urlencode
 from django import forms
 from django.contrib import messages
 from django.contrib.admin.views.main import PAGE_VAR
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, QueryDict
+from django.http import Http404, HttpResponse, HttpResponseNotAllowed, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, reverse
@@ -20,6 +21,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.db.transactions import retry_on_conflict
+from jobsite.types import UserRequest
 from vacancies.admin.list.change_list import EDIT_VAR, VIEW_VAR
 from vacancies.models import ListPreference, SavedView
 
@@ -29,32 +31,32 @@ ALL = "all"  # the value of `view` that means no saved view
 MANAGE = "vacancies.change_savedview"  # others' shared views, for instance of a colleague who left
 
 
-def preference_of(user: Any) -> ListPreference:
+def preference_of(user: User) -> ListPreference:
     """Return what the user has chosen."""
     rows = ListPreference.objects.select_related("default_view")
     return rows.filter(user=user.pk).first() or ListPreference(user=user)
 
 
-def may_change(user: Any, view: SavedView) -> bool:
+def may_change(user: User, view: SavedView) -> bool:
     return view.owner_id == user.pk or (view.is_shared and user.has_perm(MANAGE))
 
 
-def visible_to(user: Any) -> Q:
+def visible_to(user: User) -> Q:
     return Q(owner=user.pk) | Q(is_shared=True)
 
 
-def views_of(user: Any) -> QuerySet[SavedView]:
+def views_of(user: User) -> QuerySet[SavedView]:
     """Return the views that the user may open."""
     return SavedView.objects.filter(visible_to(user)).select_related("owner")
 
 
-def chosen_view(request: HttpRequest) -> SavedView | None:
+def chosen_view(request: UserRequest) -> SavedView | None:
     """Return the view that the address names, if the user may open it."""
     pk = as_id(request.GET.get(VIEW_VAR))
     return views_of(request.user).filter(pk=pk).first() if pk else None
 
 
-def remember(request: Any, **values: Any) -> None:
+def remember(request: UserRequest, **values: object) -> None:
     """Store what the user has chosen."""
     ListPreference.objects.update_or_create(user_id=request.user.pk, defaults=values)
 
@@ -96,7 +98,7 @@ class SavedViewForm(forms.ModelForm):
             raise forms.ValidationError(_("You already have a view with this name."))
         return name
 
-    def clean(self) -> dict[str, Any] | None:
+    def clean(self) -> dict[str, object] | None:
         if len(self.instance.query) > LONGEST:
             raise forms.ValidationError(TOO_LONG)
         return super().clean()
@@ -113,20 +115,20 @@ class SavedViewPages(AdminPages):
             self.url("views/<int:pk>/delete/", self.delete_view_view, "view_delete"),
         ]
 
-    def _posted(self, request: HttpRequest) -> HttpResponse | None:
+    def _posted(self, request: UserRequest) -> HttpResponse | None:
         """Return the response to a request that is not a POST of a user who may see the list."""
         if not self.admin.has_view_permission(request):
             raise PermissionDenied
         return HttpResponseNotAllowed(["POST"]) if request.method != "POST" else None
 
-    def _back(self, request: HttpRequest) -> str:
+    def _back(self, request: UserRequest) -> str:
         """Return the address of the list that the form was sent from."""
         own = reverse("admin:vacancies_vacancy_changelist")
         back = request.POST.get("back", "")
         is_ours = back.startswith(own) and url_has_allowed_host_and_scheme(back, allowed_hosts=None)
         return back if is_ours and back != own else f"{own}?{VIEW_VAR}={ALL}"
 
-    def preference_view(self, request: HttpRequest) -> HttpResponse:
+    def preference_view(self, request: UserRequest) -> HttpResponse:
         """POST `columns`, of the view `view` if the user may change it; or `shortcuts`: "on" or "off"."""
         if refused := self._posted(request):
             return refused
@@ -147,10 +149,10 @@ class SavedViewPages(AdminPages):
                     back = f"{address}?{'&'.join(filter(None, (stored_query(query), f'{VIEW_VAR}={ALL}')))}"
         return redirect(back)
 
-    def _visible(self, request: HttpRequest, pk: Any) -> SavedView | None:
+    def _visible(self, request: UserRequest, pk: object) -> SavedView | None:
         return views_of(request.user).filter(pk__in=[as_id(pk)]).first()
 
-    def add_view_view(self, request: HttpRequest) -> HttpResponse:
+    def add_view_view(self, request: UserRequest) -> HttpResponse:
         """GET asks for the name of a view of `query` with the columns `shown`. POST saves it."""
         if not self.admin.has_view_permission(request):
             raise PermissionDenied
@@ -163,7 +165,7 @@ class SavedViewPages(AdminPages):
         # Of two requests at the same time, the second one gets the error at the name.
         return retry_on_conflict(lambda: self._form_page(request, view, _("Save view")))
 
-    def change_view_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+    def change_view_view(self, request: UserRequest, pk: int) -> HttpResponse:
         """Rename and share a view, make it the default one, or (`query` posted) store other filters."""
         view = self._view_or_404(request, pk)
         if request.method == "POST" and "query" in request.POST:
@@ -180,7 +182,7 @@ class SavedViewPages(AdminPages):
             return redirect(address_of(view))
         return retry_on_conflict(lambda: self._form_page(request, view, _("Change view")))
 
-    def delete_view_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+    def delete_view_view(self, request: UserRequest, pk: int) -> HttpResponse:
         if refused := self._posted(request):
             return refused
         view = self._view_or_404(request, pk)
@@ -190,17 +192,17 @@ class SavedViewPages(AdminPages):
         )
         return redirect(f"{reverse('admin:vacancies_vacancy_changelist')}?{VIEW_VAR}={ALL}")
 
-    def _view_or_404(self, request: HttpRequest, pk: int) -> SavedView:
+    def _view_or_404(self, request: UserRequest, pk: int) -> SavedView:
         if not self.admin.has_view_permission(request):
             raise PermissionDenied
         if as_id(pk) is None:
             raise Http404
-        view: Any = get_object_or_404(SavedView.objects.filter(visible_to(request.user)), pk=pk)
+        view = get_object_or_404(SavedView.objects.filter(visible_to(request.user)), pk=pk)
         if not may_change(request.user, view):
             raise PermissionDenied
         return view
 
-    def _form_page(self, request: HttpRequest, view: SavedView, title: str) -> HttpResponse:
+    def _form_page(self, request: UserRequest, view: SavedView, title: str) -> HttpResponse:
         preference = preference_of(request.user)
         form = SavedViewForm(
             request.POST if request.method == "POST" else None,

@@ -5,13 +5,14 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.admin.views.main import ORDER_VAR
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from jobsite.text.names import person
+from jobsite.types import Context, UserRequest
 from vacancies.admin.list.change_list import EDIT_VAR, VIEW_VAR
 from vacancies.admin.list.filters import ENDING
 from vacancies.admin.list.saved_view_pages import (
@@ -37,7 +38,7 @@ BUILT_IN = (
 class SavedViews:
     """What the list of `request` shows: a saved view or none, with its columns and tabs."""
 
-    def __init__(self, admin: Any, request: HttpRequest) -> None:
+    def __init__(self, admin: Any, request: UserRequest) -> None:
         self.admin, self.request = admin, request
 
     @cached_property
@@ -80,7 +81,7 @@ class SavedViews:
         view = self.preference.default_view
         return view if view and (view.is_shared or view.owner_id == self.request.user.pk) else None
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> Context:
         """Return what the template shows above the list."""
         admin, request, view, columns = self.admin, self.request, self.view, self.columns
         current = stored_query(request.GET.urlencode())

@@ -5,17 +5,17 @@ from typing import Any, ClassVar
 
 from django.contrib import messages
 from django.contrib.admin import ListFilter
-from django.db.models import Exists, OuterRef, QuerySet
-from django.http import HttpRequest
+from django.db.models import Exists, Model, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.contrib.filters.forms import AutocompleteDropdownForm
 
 from jobsite.admin.base import as_id
+from jobsite.types import UserRequest
 from vacancies.models import FilterOption, Recruiter, Vacancy, VacancyOption
 from vacancies.querysets import VacancyQuerySet
 
-CHOSEN = 50  # values of a filter
+MAX_VALUES = 50  # values of a filter
 
 
 class SearchedFilter(ListFilter):
@@ -28,12 +28,14 @@ class SearchedFilter(ListFilter):
     template = "unfold/filters/filters_field.html"
     form_class = AutocompleteDropdownForm
 
-    def __init__(self, request: HttpRequest, params: dict[str, Any], model: Any, model_admin: Any) -> None:
+    def __init__(
+        self, request: UserRequest, params: dict[str, list[str]], model: type[Model], model_admin: Any
+    ) -> None:
         super().__init__(request, params, model, model_admin)
         self.request = request
         self.page = model_admin.admin_site.get_model_admin(self.all_rows.model)
         sent = [value for value in params.pop(self.parameter_name, []) if value]
-        self.pks = list(dict.fromkeys(pk for value in sent[:CHOSEN] if (pk := as_id(value)) is not None))
+        self.pks = list(dict.fromkeys(pk for value in sent[:MAX_VALUES] if (pk := as_id(value)) is not None))
         self.rows = list(self.all_rows.filter(pk__in=self.pks)) if self.pks else []
         self.is_valid = len(self.rows) == len(set(sent))
         if self.rows:
@@ -52,7 +54,7 @@ class SearchedFilter(ListFilter):
     def expected_parameters(self) -> list[str]:
         return [self.parameter_name]
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+    def queryset(self, request: UserRequest, queryset: VacancyQuerySet) -> VacancyQuerySet:
         if not self.is_valid:
             return queryset.none()
         return self.having(queryset) if self.rows else queryset

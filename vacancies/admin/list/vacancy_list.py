@@ -1,13 +1,11 @@
 """The list of vacancies: its columns, its search, and its pages. Each user chooses columns; a saved view can
 bring its own."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.contrib.admin.views.main import ERROR_FLAG, PAGE_VAR
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db.models import F
-from django.http import HttpRequest
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
@@ -17,7 +15,8 @@ from unfold.views import ChangeList
 
 from jobsite.admin.base import JobsiteAdmin, as_id
 from jobsite.text.formats import format_datetime, zoned
-from vacancies.admin.list.change_list import SHOWN, VIEW_VAR, VacancyChangeList
+from jobsite.types import Context, UserRequest
+from vacancies.admin.list.change_list import LIST_FIELDS, VIEW_VAR, VacancyChangeList
 from vacancies.admin.list.editing import ListEditing
 from vacancies.admin.list.saved_view_pages import ALL
 from vacancies.admin.list.saved_views import SavedViews
@@ -40,7 +39,9 @@ class VacancyListAdmin(JobsiteAdmin):
     list_before_template = "admin/vacancies/vacancy/list_before.html"
     list_after_template = "admin/vacancies/vacancy/list_after.html"
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+    def changelist_view(
+        self, request: UserRequest, extra_context: Context | None = None
+    ) -> HttpResponse | None:
         """Filters of a saved view that are no longer valid give a message."""
         views, editing = SavedViews(self, request), ListEditing(self, request)
         if response := editing.save() or views.redirect():
@@ -66,22 +67,22 @@ class VacancyListAdmin(JobsiteAdmin):
             changelist.row_forms = editing.forms(changelist.result_list)
         return response
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+    def get_changelist(self, request: UserRequest, **kwargs: object) -> type[ChangeList]:
         return VacancyChangeList
 
-    def get_list_display(self, request: HttpRequest) -> Any:
+    def get_list_display(self, request: UserRequest) -> tuple[str, ...]:
         return SavedViews(self, request).columns
 
-    def get_sortable_by(self, request: HttpRequest) -> Any:
+    def get_sortable_by(self, request: UserRequest) -> tuple[str, ...]:
         return (TITLE, *self.list_columns)
 
-    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+    def lookup_allowed(self, lookup: str, value: object, request: UserRequest) -> bool:
         """Allow the links from the changelists of forms and brands, beside the filters of the page."""
         own = {"form__id__exact", *(each.parameter_name for each in self.list_filter)}
         return lookup in own or super().lookup_allowed(lookup, value, request)
 
     def get_search_results(
-        self, request: HttpRequest, queryset: VacancyQuerySet, search_term: str
+        self, request: UserRequest, queryset: VacancyQuerySet, search_term: str
     ) -> tuple[VacancyQuerySet, bool]:
         found = queryset.search(search_term)
         if (pk := as_id(search_term)) is not None:
@@ -94,11 +95,11 @@ class VacancyListAdmin(JobsiteAdmin):
 
     def rows_of_page(self, vacancies: VacancyQuerySet) -> VacancyQuerySet:
         """Return what the columns show of the `vacancies` of one page."""
-        return vacancies.select_related("brand", "head_recruiter").only(*SHOWN)
+        return vacancies.select_related("brand", "head_recruiter").only(*LIST_FIELDS)
 
     # --- columns ---
 
-    def offered_columns(self, request: HttpRequest) -> tuple[str, ...]:
+    def offered_columns(self, request: UserRequest) -> tuple[str, ...]:
         """Return the names of the columns that the user may choose, in their usual order."""
         return self.list_columns
 

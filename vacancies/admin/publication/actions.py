@@ -7,11 +7,13 @@ from functools import partial
 from typing import Any
 
 from django import forms
+from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from jobsite.admin.datetime_fields import ZonedDateTimeField
+from jobsite.types import StrOrPromise
 from vacancies.admin.publication import overwrite_notes
 from vacancies.admin.publication.extension import ExtendForm
 from vacancies.models import State, Vacancy, Version
@@ -47,7 +49,9 @@ class SubmitForm(ScheduleForm):
         field.help_text = _("Leave empty to publish as soon as it is approved.")
 
 
-def duplicate(*, vacancies: VacancyQuerySet, at: Any, author: Any, is_preview: bool = False) -> BulkResult:
+def duplicate(
+    *, vacancies: VacancyQuerySet, at: datetime, author: User | None, is_preview: bool = False
+) -> BulkResult:
     """Duplicate at most `COPIES` vacancies."""
     rows = list(vacancies.without_texts().order_by("pk"))
     result = BulkResult()
@@ -74,7 +78,7 @@ class PublicationAction:
 
     name: str
     label: Any
-    text: Any  # one sentence: what the action does
+    text: StrOrPromise  # one sentence: what the action does
     done: Any  # the success message, with the number of vacancies
     icon: str
     run: Callable[..., BulkResult]
@@ -87,7 +91,7 @@ class PublicationAction:
     is_button: bool = True  # on the page of a vacancy
     is_danger: bool = False
     overwritten: Callable[[Vacancy], list[str]] = overwrite_notes.no_notes
-    preview_values: Callable[[datetime], dict[str, Any]] = lambda at: {}
+    preview_values: Callable[[datetime], dict[str, object]] = lambda at: {}
     undone_by: str = "change"
 
     @property

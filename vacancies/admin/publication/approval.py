@@ -4,8 +4,9 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern
@@ -18,13 +19,19 @@ from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
+from jobsite.types import UserRequest
 from vacancies.admin.publication.public_changes import public_changes
 from vacancies.history.diff import Difference, differences, field_labels
-from vacancies.history.versions import PUBLICATION, content
+from vacancies.history.versions import PUBLICATION, read_content
 from vacancies.models import APPROVE, Approval, Vacancy
 from vacancies.models.approval import PUBLIC
 from vacancies.operations.approval_decisions import approve, fingerprint
-from vacancies.operations.approval_requests import send_back, waiting_request, why_not_decide, withdraw
+from vacancies.operations.approval_requests import (
+    send_back,
+    waiting_request,
+    why_not_decide,
+    withdraw_request,
+)
 from vacancies.quality import content_warnings, with_warnings
 from vacancies.querysets import own_brand
 
@@ -39,7 +46,7 @@ class DecisionForm(forms.Form):
     )
 
 
-def described(approval: Approval) -> dict[str, Any]:
+def request_texts(approval: Approval) -> dict[str, object]:
     """Return a request as texts for a page."""
     return {
         "approval": approval,
@@ -51,21 +58,22 @@ def described(approval: Approval) -> dict[str, Any]:
     }
 
 
-def described_requests(user: Any, object_id: Any) -> list[dict[str, Any]]:
+def requests_about(user: User, object_id: str) -> list[dict[str, object]]:
     """Return the requests about a vacancy that `user` may see, with their differences, for its history."""
     rows = Approval.objects.filter(own_brand(user), vacancy__in=[as_id(object_id)])
     found = list(rows.select_related("submitted_by", "decided_by"))
     labels = field_labels() if found else {}
     return [
-        described(approval) | {"differences": differences({}, approval.changes, labels)} for approval in found
+        request_texts(approval) | {"differences": differences({}, approval.changes, labels)}
+        for approval in found
     ]
 
 
-def last_request(user: Any, vacancy: Vacancy) -> dict[str, Any]:
+def last_request(user: User, vacancy: Vacancy) -> dict[str, object]:
     """Return the last request about `vacancy` as context of its form; nothing without one."""
     rows = Approval.objects.filter(own_brand(user), vacancy=vacancy.pk)
     approval = rows.select_related("submitted_by", "decided_by").first()
-    return {"approval_request": described(approval)} if approval else {}
+    return {"approval_request": request_texts(approval)} if approval else {}
 
 
 class ApprovalPages(AdminPages):
@@ -74,7 +82,7 @@ class ApprovalPages(AdminPages):
     def urls(self) -> list[URLPattern]:
         return [self.url("<path:object_id>/approval/", self.approval_view, "approval")]
 
-    def approval_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def approval_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Show what a request changes. POST approves it, sends it back or withdraws it."""
         vacancy = get_object_or_404(self.admin.get_queryset(request), pk=as_id(object_id))
         if not self.admin.has_view_permission(request, vacancy):
@@ -93,7 +101,7 @@ class ApprovalPages(AdminPages):
                 form.add_error(None, error.messages)  # type: ignore[arg-type]
         context = {
             **self.context(request, _("Approval: %(vacancy)s") % {"vacancy": vacancy}),
-            **described(approval),
+            **request_texts(approval),
             "original": vacancy,
             "form": form,
             "seen": fingerprint(vacancy, approval),
@@ -110,9 +118,9 @@ class ApprovalPages(AdminPages):
         }
         return TemplateResponse(request, "admin/vacancies/vacancy/approval.html", context)
 
-    def _shown(self, vacancy: Vacancy, approval: Approval, user: Any) -> dict[str, Any]:
+    def _shown(self, vacancy: Vacancy, approval: Approval, user: User) -> dict[str, object]:
         """Return what becomes public: the changes of a public vacancy, or the whole of another one."""
-        now = content(vacancy)
+        now = read_content(vacancy)
         requested: list[Difference] = differences(now, now | approval.changes)
         if vacancy.state in PUBLIC:
             return {"was_public": True, "changes": requested}
@@ -120,13 +128,13 @@ class ApprovalPages(AdminPages):
         dates = [each for each in requested if each.name != "status"]
         return shown | {"dates": dates, "publish_from": approval.changes.get("publish_from")}
 
-    def _decide(self, request: HttpRequest, vacancy: Vacancy, note: str) -> None:
+    def _decide(self, request: UserRequest, vacancy: Vacancy, note: str) -> None:
         """Do what the pressed button says. Raises ValidationError."""
         how: dict[str, Any] = {"vacancy": vacancy, "at": timezone.now(), "author": request.user}
         if "withdraw" in request.POST:
             if not self.admin.has_change_permission(request, vacancy):
                 raise PermissionDenied
-            withdraw(**how)
+            withdraw_request(**how)
             text = _("The request was withdrawn.")
         elif not request.user.has_perm(APPROVE):
             raise PermissionDenied

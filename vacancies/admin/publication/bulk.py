@@ -1,12 +1,14 @@
 """The publication actions of the list of vacancies: confirmation, result, undo."""
 
-from typing import Any
+from collections.abc import Callable
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin import ModelAdmin
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, reverse
@@ -16,23 +18,24 @@ from django.utils.translation import ngettext
 
 from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back
+from jobsite.types import UserRequest
 from vacancies.admin.catalogue.form import forms_for
 from vacancies.admin.publication.actions import ACTIONS, BY_NAME, PublicationAction
 from vacancies.admin.publication.pages import PublicationPages, sections
-from vacancies.admin.publication.selection import MAX_SELECTED, Selection
+from vacancies.admin.publication.selection import MAX_SELECTED, VacancySelection
 from vacancies.models import Change, Vacancy, Version
-from vacancies.operations.undo import undo, versions_of_action
+from vacancies.operations.undo import undo_versions, versions_of_action
 from vacancies.querysets import VacancyQuerySet, own_brand
 
 LIST = "admin:vacancies_vacancy_changelist"
 UNDO_NEEDS: dict[str, str] = {Change.DELETED: "add", Change.DUPLICATED: "delete"}  # else "change"
 
 
-def changelist_action(action: PublicationAction) -> Any:
+def changelist_action(action: PublicationAction) -> Callable:
     """Return `action` as an action of the changelist. It shows the confirmation page."""
 
     @admin.action(description=action.label, permissions=[action.permission])
-    def ask(model_admin: Any, request: HttpRequest, queryset: VacancyQuerySet) -> Any:
+    def ask(model_admin: ModelAdmin, request: UserRequest, queryset: VacancyQuerySet) -> HttpResponse | None:
         return BulkPublicationPages(model_admin).ask(request, queryset, action)
 
     ask.__name__ = f"{action.name}_selected"
@@ -46,9 +49,11 @@ class BulkPublicationPages(PublicationPages):
         bulk = [self.url(f"bulk/{name}/", self.bulk_view, f"bulk_{name}", name=name) for name in BY_NAME]
         return [*bulk, self.url("undo/<int:number>/", self.undo_view, "undo")]
 
-    def ask(self, request: HttpRequest, queryset: VacancyQuerySet, action: PublicationAction) -> Any:
+    def ask(
+        self, request: UserRequest, queryset: VacancyQuerySet, action: PublicationAction
+    ) -> HttpResponse | None:
         """Return the confirmation page for the chosen vacancies."""
-        selection = Selection.of(queryset, limit=MAX_SELECTED + 1)
+        selection = VacancySelection.of(queryset, limit=MAX_SELECTED + 1)
         if len(selection) > MAX_SELECTED:
             text = _("Nothing was changed. Choose at most %(count)d vacancies at a time.") % {
                 "count": MAX_SELECTED
@@ -62,14 +67,14 @@ class BulkPublicationPages(PublicationPages):
             return None
         return self._confirmation(request, action, selection, action.form(), request.get_full_path())
 
-    def bulk_view(self, request: HttpRequest, name: str) -> HttpResponse:
+    def bulk_view(self, request: UserRequest, name: str) -> HttpResponse:
         """POST: run the action on `vacancies`, which the confirmation page named."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         action = BY_NAME[name]
         if not self.may(action, request):
             raise PermissionDenied
-        selection = Selection.sent_by(request, self.admin.get_queryset(request))
+        selection = VacancySelection.sent_by(request, self.admin.get_queryset(request))
         back = way_back(request, reverse(LIST))
         form = action.form(request.POST)
         if not form.is_valid():
@@ -80,7 +85,7 @@ class BulkPublicationPages(PublicationPages):
         return redirect(back)
 
     def _confirmation(
-        self, request: HttpRequest, action: PublicationAction, selection: Selection, form: forms.Form,
+        self, request: UserRequest, action: PublicationAction, selection: VacancySelection, form: forms.Form,
         back: str,
     ) -> HttpResponse:  # fmt: skip
         vacancies = Vacancy.objects.filter(pk__in=list(selection.seen))
@@ -97,7 +102,7 @@ class BulkPublicationPages(PublicationPages):
         }
         return TemplateResponse(request, "admin/confirm_action.html", context)
 
-    def undo_view(self, request: HttpRequest, number: int) -> HttpResponse:
+    def undo_view(self, request: UserRequest, number: int) -> HttpResponse:
         """POST: undo what the user did by one action, of which `number` is the first version."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
@@ -108,7 +113,7 @@ class BulkPublicationPages(PublicationPages):
         first = versions.order_by("pk").first()
         if not self.has_right(UNDO_NEEDS.get(first.change, "change") if first else "view", request):
             raise PermissionDenied
-        result = undo(versions, author=request.user, at=now, forms=forms_for(request.user))
+        result = undo_versions(versions, author=request.user, at=now, forms=forms_for(request.user))
         if count := len(result.done):
             text = ngettext("Undone for %(count)d vacancy.", "Undone for %(count)d vacancies.", count)
             self.admin.message_user(request, text % {"count": count}, messages.SUCCESS)
@@ -124,9 +129,9 @@ class BulkPublicationPages(PublicationPages):
 CHANGELIST_ACTIONS = tuple(map(changelist_action, ACTIONS))
 
 
-def own_versions(user: Any, versions: QuerySet[Version]) -> QuerySet[Version]:
+def own_versions(user: User, versions: QuerySet[Version]) -> QuerySet[Version]:
     """Return those of `versions` whose vacancy belonged to a brand of `user` then, and now if it exists."""
     versions = versions.filter(own_brand(user))
-    own = Vacancy.objects.workable_by(user).filter(pk=OuterRef("pk"))
+    own = Vacancy.objects.editable_by(user).filter(pk=OuterRef("pk"))
     there = Vacancy.objects.filter(pk__in=versions.order_by().values("vacancy"))
     return versions.exclude(vacancy__in=list(there.exclude(Exists(own)).values_list("pk", flat=True)))

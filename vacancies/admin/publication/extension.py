@@ -1,7 +1,6 @@
 """The form of the action "Extend…": by some weeks, or until a date."""
 
 from datetime import date
-from typing import Any
 
 from django import forms
 from django.core.validators import MaxValueValidator
@@ -30,7 +29,7 @@ class ExtendForm(forms.Form):
         ),
     )
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Return the arguments of `publication.extend`: a date goes before weeks."""
         data = self.cleaned_data
         if self.errors or data.get("day"):

@@ -1,7 +1,5 @@
 """What the publication actions overwrite or end, in one sentence each, for their confirmation pages."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 
 from jobsite.text.formats import format_datetime
@@ -48,5 +46,5 @@ def notes_for_feature(vacancy: Vacancy) -> list[str]:
     return [_("It closes on %(date)s.") % {"date": closing_date_of(vacancy)}]
 
 
-def _start(vacancy: Vacancy) -> dict[str, Any]:
+def _start(vacancy: Vacancy) -> dict[str, object]:
     return {"date": format_datetime(vacancy.publish_from)} if vacancy.publish_from else {"date": "-"}

@@ -1,12 +1,10 @@
 """The publication actions in the admin: a page for each action, for one vacancy."""
 
-from typing import Any
-
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, reverse
@@ -17,10 +15,11 @@ from django.utils.translation import ngettext
 from jobsite.admin.base import as_id
 from jobsite.admin.confirmation import Row, Section, with_undo
 from jobsite.admin.pages import AdminPages
+from jobsite.types import Context, StrOrPromise, UserRequest
 from vacancies.admin.date_rules import date_rules
 from vacancies.admin.publication.actions import ACTIONS, BY_NAME, PublicationAction
 from vacancies.admin.publication.public_changes import public_changes
-from vacancies.admin.publication.selection import Selection
+from vacancies.admin.publication.selection import VacancySelection
 from vacancies.models import Vacancy
 from vacancies.operations.approval_requests import waiting_request
 from vacancies.operations.publication import BulkResult
@@ -36,15 +35,15 @@ class PublicationPages(AdminPages):
     def urls(self) -> list[URLPattern]:
         return [self.url(f"<path:object_id>/{name}/", self.action_view, name, name=name) for name in BY_NAME]
 
-    def may(self, action: PublicationAction, request: HttpRequest, vacancy: Vacancy | None = None) -> bool:
+    def may(self, action: PublicationAction, request: UserRequest, vacancy: Vacancy | None = None) -> bool:
         return self.has_right(action.permission, request, vacancy)
 
-    def has_right(self, verb: str, request: HttpRequest, vacancy: Vacancy | None = None) -> bool:
+    def has_right(self, verb: str, request: UserRequest, vacancy: Vacancy | None = None) -> bool:
         if verb == "add":
             return self.admin.has_add_permission(request)
         return getattr(self.admin, f"has_{verb}_permission")(request, vacancy)
 
-    def buttons(self, request: HttpRequest, vacancy: Vacancy) -> list[dict[str, Any]]:
+    def buttons(self, request: UserRequest, vacancy: Vacancy) -> list[Context]:
         """Return the buttons of the actions that apply to `vacancy`. What waits is not submitted again."""
         found = [
             {
@@ -64,7 +63,7 @@ class PublicationPages(AdminPages):
 
     # --- a single vacancy ---
 
-    def action_view(self, request: HttpRequest, object_id: str, name: str) -> HttpResponse:
+    def action_view(self, request: UserRequest, object_id: str, name: str) -> HttpResponse:
         """GET shows a confirmation page: what the action overwrites, blockers, content warnings and public
         changes. POST runs the action. If it is refused, the page shows the reason at the field."""
         action = BY_NAME[name]
@@ -74,7 +73,11 @@ class PublicationPages(AdminPages):
         vacancies = Vacancy.objects.filter(pk=vacancy.pk)
         form = action.form(request.POST if request.method == "POST" else None)
         if request.method == "POST" and form.is_valid():
-            seen = Selection.sent_by(request, vacancies) if Selection.parameter in request.POST else None
+            seen = (
+                VacancySelection.sent_by(request, vacancies)
+                if VacancySelection.parameter in request.POST
+                else None
+            )
             result = self.run_action(request, action, vacancies, form, seen)
             if result.done or not form.fields:
                 back = reverse("admin:vacancies_vacancy_change", args=[vacancy.pk])
@@ -95,7 +98,7 @@ class PublicationPages(AdminPages):
             if action.shows_changes
             else [],
             **(public_changes(vacancy, request.user) if action.shows_changes else {}),
-            "selection": Selection.of(vacancies),
+            "selection": VacancySelection.of(vacancies),
             "back": reverse("admin:vacancies_vacancy_change", args=[vacancy.pk]),
             "back_label": _("Back to the vacancy"),
         }
@@ -122,21 +125,21 @@ class PublicationPages(AdminPages):
     # --- shared with the actions of the list ---
 
     def page_context(
-        self, request: HttpRequest, action: PublicationAction, form: forms.Form, title: Any
-    ) -> dict[str, Any]:
+        self, request: UserRequest, action: PublicationAction, form: forms.Form, title: StrOrPromise
+    ) -> dict[str, object]:
         media = self.admin.media + form.media
         return self.context(request, title, media=media, action=action, form=form, date_rules=date_rules())
 
     def run_action(
-        self, request: HttpRequest, action: PublicationAction, vacancies: VacancyQuerySet, form: forms.Form,
-        seen: Selection | None,
+        self, request: UserRequest, action: PublicationAction, vacancies: VacancyQuerySet, form: forms.Form,
+        seen: VacancySelection | None,
     ) -> BulkResult:  # fmt: skip
         """Run the action on those of `vacancies` that nobody changed since the user saw them."""
         with transaction.atomic():
             rows = list(vacancies.without_texts()) if action.permission == "delete" else []
             changed: list[int] = []
             if seen is not None:
-                now = Selection.of(vacancies.select_for_update()).seen
+                now = VacancySelection.of(vacancies.select_for_update()).seen
                 changed = [pk for pk, at in now.items() if at != seen.seen.get(pk)]
             result = action.run(
                 vacancies=vacancies.exclude(pk__in=changed) if changed else vacancies,
@@ -150,7 +153,7 @@ class PublicationPages(AdminPages):
                 self.admin.log_deletions(request, [row for row in rows if row.pk in done])  # type: ignore[arg-type]
         return result
 
-    def report(self, request: HttpRequest, action: PublicationAction, result: BulkResult, back: str) -> None:
+    def report(self, request: UserRequest, action: PublicationAction, result: BulkResult, back: str) -> None:
         """Add messages: how many vacancies changed, with a button to undo it, and which did not and why."""
         if count := len(result.done):
             text = action.done % {"count": count}
@@ -160,7 +163,7 @@ class PublicationPages(AdminPages):
             self.admin.message_user(request, text, messages.SUCCESS)
         self.report_refused(request, result)
 
-    def report_refused(self, request: HttpRequest, result: BulkResult) -> None:
+    def report_refused(self, request: UserRequest, result: BulkResult) -> None:
         for vacancy, reasons in list(result.refused.items())[:REASONS_SHOWN]:
             text = _("“%(vacancy)s” was not changed. %(reason)s") % {
                 "vacancy": vacancy, "reason": " ".join(reasons.values()),
@@ -189,7 +192,7 @@ def sections(action: PublicationAction, vacancies: VacancyQuerySet) -> list[Sect
         if vacancy.pk in refused:
             left.append(Row(str(vacancy), refused[vacancy.pk], vacancy.state))
             continue
-        notes: list[Any] = action.overwritten(vacancy)
+        notes: list[str] = action.overwritten(vacancy)
         warnings = content_warnings(vacancy) if action.shows_changes else []
         if texts := "; ".join(str(warning.text) for warning in warnings):
             notes.append(_("Content warnings: %(texts)s.") % {"texts": texts})

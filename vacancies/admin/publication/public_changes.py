@@ -1,17 +1,18 @@
 """What a publication changes for the public."""
 
 from datetime import datetime
-from typing import Any
 
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from vacancies.access import readable_by
-from vacancies.history.diff import described, differences
-from vacancies.history.versions import PUBLICATION, content, replay
+from vacancies.history.diff import differences, field_values
+from vacancies.history.versions import PUBLICATION, read_content, replay
 from vacancies.models import Change, Status, Vacancy, Version
 
 
-def public_changes(vacancy: Vacancy, user: Any) -> dict[str, Any]:
+def public_changes(vacancy: Vacancy, user: User) -> dict[str, object]:
     """Return the difference between `vacancy` and its last public version, or its whole content without one.
 
     A version from when the vacancy belonged to another brand is not shown to `user`.
@@ -21,11 +22,11 @@ def public_changes(vacancy: Vacancy, user: Any) -> dict[str, Any]:
     last = readable_by(user).filter(pk__in=public[-1:]).first()
     before = replay(versions.filter(pk__lte=last.pk)) if last else {}
     was_public = "title" in before
-    found = differences(before, content(vacancy)) if was_public else described(content(vacancy))
+    found = differences(before, read_content(vacancy)) if was_public else field_values(read_content(vacancy))
     return {"was_public": was_public, "changes": [each for each in found if each.name not in PUBLICATION]}
 
 
-def _public_versions(versions: Any, *, at: datetime) -> list[int]:
+def _public_versions(versions: QuerySet, *, at: datetime) -> list[int]:
     """Return the ids of those of `versions` that were public at some time before `at`."""
     rows = list(versions.values_list("pk", "change", "created_at", "content"))
     ends = [created_at for _, _, created_at, _ in rows[1:]] + [at]
@@ -39,7 +40,7 @@ def _public_versions(versions: Any, *, at: datetime) -> list[int]:
         if now["status"] != Status.PUBLISHED or publish_from is None:
             continue
         # A version that was found later is older than its record.
-        since = publish_from if change == Change.FOUND else max(begin, publish_from)
+        since = publish_from if change == Change.EXTERNAL else max(begin, publish_from)
         if since <= end and (publish_until is None or since < publish_until):
             public.append(pk)
     return public

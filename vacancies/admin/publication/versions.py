@@ -2,13 +2,12 @@
 deleted vacancy."""
 
 from itertools import accumulate
-from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern
@@ -18,11 +17,12 @@ from django.utils.translation import gettext as _
 from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.text.formats import format_datetime
+from jobsite.types import Context, UserRequest
 from vacancies.access import readable_by
 from vacancies.admin.catalogue.form import forms_for
-from vacancies.admin.publication.approval import described_requests
+from vacancies.admin.publication.approval import requests_about
 from vacancies.history.diff import differences, field_labels
-from vacancies.history.versions import EXCLUDED_FIELDS, Content, changed_content, content, content_at
+from vacancies.history.versions import EXCLUDED_FIELDS, Content, changed_content, content_at, read_content
 from vacancies.models import Change, Vacancy, Version, needs_approval
 from vacancies.operations.approval_requests import SUBMITTED
 from vacancies.operations.restore import restore
@@ -30,12 +30,10 @@ from vacancies.operations.restore import restore
 VERSIONS_SHOWN = 20
 
 
-def row(
-    versions: list[Version], contents: list[Content], index: int, labels: dict[str, str]
-) -> dict[str, Any]:
+def row(versions: list[Version], contents: list[Content], index: int, labels: dict[str, str]) -> Context:
     """Return the context of the version at `index`. `contents` holds the full content after each version."""
     version, before = versions[index], contents[index - 1] if index else {}
-    is_baseline = version.change == Change.FOUND and "title" not in before
+    is_baseline = version.change == Change.EXTERNAL and "title" not in before
     return {
         "version": version,
         "created_at": format_datetime(version.created_at),
@@ -55,7 +53,7 @@ class VersionPages(AdminPages):
             self.url("<path:object_id>/versions/<int:number>/", self.restore_view, "restore"),
         ]
 
-    def versions(self, request: HttpRequest, object_id: Any) -> QuerySet[Version]:
+    def versions(self, request: UserRequest, object_id: object) -> QuerySet[Version]:
         """Return the versions of one vacancy that the user may read, oldest first.
 
         Raises Http404 if there are none, or if the vacancy belongs or belonged to another brand.
@@ -73,7 +71,7 @@ class VersionPages(AdminPages):
                 raise Http404
         return versions
 
-    def history_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def history_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         versions = list(self.versions(request, object_id).select_related("author"))
         vacancy = Vacancy.objects.filter(pk__in=[as_id(object_id)]).first()
         contents = list(accumulate((version.content for version in versions), lambda a, b: a | b))
@@ -88,17 +86,17 @@ class VersionPages(AdminPages):
             rows=rows,
             page=page,
             can_change=self.may_restore(request, vacancy),
-            approvals=described_requests(request.user, object_id),
+            approvals=requests_about(request.user, object_id),
         )
         return TemplateResponse(request, "admin/vacancies/vacancy/history.html", context)
 
-    def may_restore(self, request: HttpRequest, vacancy: Vacancy | None) -> bool:
+    def may_restore(self, request: UserRequest, vacancy: Vacancy | None) -> bool:
         """Restoring needs the change permission, and for a deleted vacancy the add permission."""
         if vacancy is None:
             return self.admin.has_add_permission(request)
         return self.admin.has_change_permission(request, vacancy)
 
-    def restore_view(self, request: HttpRequest, object_id: str, number: int) -> HttpResponse:
+    def restore_view(self, request: UserRequest, object_id: str, number: int) -> HttpResponse:
         """GET shows what restoring the version changes. POST restores it."""
         version = get_object_or_404(self.versions(request, object_id), pk=as_id(number))
         vacancy = Vacancy.objects.filter(pk=version.vacancy_id).first()
@@ -109,7 +107,7 @@ class VersionPages(AdminPages):
             raise Http404
         if request.method == "POST":
             return self._restore(request, version)
-        now = content(vacancy) if vacancy else {}
+        now = read_content(vacancy) if vacancy else {}
         changed = changed_content(now, wanted)
         if vacancy:
             changed = {name: value for name, value in changed.items() if name not in EXCLUDED_FIELDS}
@@ -121,11 +119,11 @@ class VersionPages(AdminPages):
             version=version,
             is_request=vacancy and needs_approval(before=vacancy, after=vacancy, changed=changed, at=at),
             differences=differences(now, changed),
-            is_shown=vacancy and Vacancy.objects.filter(pk=vacancy.pk).shown(at=at).exists(),
+            is_shown=vacancy and Vacancy.objects.filter(pk=vacancy.pk).visible(at=at).exists(),
         )
         return TemplateResponse(request, "admin/vacancies/vacancy/restore.html", context)
 
-    def _restore(self, request: HttpRequest, version: Version) -> HttpResponse:
+    def _restore(self, request: UserRequest, version: Version) -> HttpResponse:
         forms = forms_for(request.user)  # its form may belong to another brand by now
         try:
             saved = restore(version, author=request.user, at=timezone.now(), forms=forms)
@@ -140,7 +138,7 @@ class VersionPages(AdminPages):
             self.admin.message_user(request, text, messages.WARNING)
         return redirect("admin:vacancies_vacancy_change", version.vacancy_id)
 
-    def deleted_view(self, request: HttpRequest) -> HttpResponse:
+    def deleted_view(self, request: UserRequest) -> HttpResponse:
         """List the deleted vacancies that can be restored, the latest first."""
         if not self.admin.has_view_permission(request):
             raise PermissionDenied

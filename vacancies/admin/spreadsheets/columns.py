@@ -8,7 +8,6 @@ import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 from django.db.models import Count
@@ -18,6 +17,7 @@ from django.utils.translation import gettext as _
 from jobsite.spreadsheets import CELL_MAX
 from jobsite.spreadsheets.reading import Row, SpreadsheetError, normalised
 from jobsite.spreadsheets.writing import Cell, as_text, local
+from jobsite.types import JsonObject
 from vacancies.choices import Keyword
 from vacancies.dates import last_day
 from vacancies.exchange.columns import COLUMNS as SHARED_COLUMNS
@@ -51,10 +51,10 @@ def headings() -> dict[str, str]:
     return {name: label if times[label] == 1 else f"{label} ({name})" for name, label in found.items()}
 
 
-def by_spelling(labels: Mapping[Any, Any]) -> dict[str, Any]:
+def by_spelling(labels: Mapping[object, object]) -> JsonObject:
     """Return the keys of `labels` by every accepted spelling: the key, and its label in each language, in
     lower case. Colleagues use the admin in different languages."""
-    found: dict[str, Any] = {}
+    found: JsonObject = {}
     for language in (translation.get_language(), *dict(settings.LANGUAGES)):
         with translation.override(language):
             for key, label in labels.items():
@@ -145,7 +145,7 @@ class SheetRow:
 
 @dataclass(frozen=True)
 class Sheet:
-    """An uploaded file: its rows, and the headings that are no columns."""
+    """An uploaded file: its rows, and the headings that name no column."""
 
     rows: list[SheetRow]
     ignored: list[str]

@@ -1,17 +1,19 @@
 """The pages of the export and the import of vacancies."""
 
 from array import array
+from collections.abc import Callable
 from secrets import token_hex
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin import ModelAdmin
 from django.contrib.admin.models import ADDITION, LogEntry
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.core import signing
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -26,6 +28,7 @@ from jobsite.db.locks import lock_transaction
 from jobsite.db.transactions import retry_on_conflict
 from jobsite.spreadsheets.reading import SpreadsheetError, read
 from jobsite.spreadsheets.writing import Cell, csv_response, xlsx_response
+from jobsite.types import UserRequest
 from vacancies.admin.spreadsheets.columns import Sheet, Table, headings
 from vacancies.admin.spreadsheets.rows import Import, PlannedRow, RowResult, planned
 from vacancies.operations.approval_requests import SUBMITTED
@@ -39,11 +42,11 @@ HOUR = 3600
 FILE_INPUT = {"id": "file", "accept": ".csv,.xlsx", "required": True}
 
 
-def export_action(ending: str, label: Any) -> Any:
+def export_action(ending: str, label: Any) -> Callable:
     """Return the export of the chosen rows as an action of the list."""
 
     @admin.action(description=label, permissions=["view"])
-    def export(model_admin: Any, request: HttpRequest, queryset: QuerySet) -> Any:
+    def export(model_admin: ModelAdmin, request: UserRequest, queryset: QuerySet) -> HttpResponseBase | None:
         return SpreadsheetPages(model_admin).export(request, queryset, ending)
 
     export.__name__ = f"export_{ending}"
@@ -67,12 +70,12 @@ class SpreadsheetPages(AdminPages):
             self.url("import-template/", self.import_template_view, "import_template"),
         ]
 
-    def may_import(self, request: HttpRequest) -> bool:
+    def may_import(self, request: UserRequest) -> bool:
         return self.admin.has_add_permission(request) or self.admin.has_change_permission(request)
 
     # --- export ---
 
-    def export_view(self, request: HttpRequest, ending: str) -> HttpResponseBase:
+    def export_view(self, request: UserRequest, ending: str) -> HttpResponseBase | None:
         """Export the rows that the list shows with the same query, of all its pages."""
         if not self.admin.has_view_permission(request):
             raise PermissionDenied
@@ -83,7 +86,7 @@ class SpreadsheetPages(AdminPages):
         back = redirect("admin:vacancies_vacancy_changelist")
         return self.export(request, changelist.queryset, ending) or back
 
-    def export(self, request: HttpRequest, queryset: QuerySet, ending: str) -> HttpResponseBase | None:
+    def export(self, request: UserRequest, queryset: QuerySet, ending: str) -> HttpResponseBase | None:
         """Return the file. Show a message and return None if it would be too large."""
         pks = array("q", queryset.values_list("pk", flat=True).iterator())
         if ending == "xlsx" and len(pks) > XLSX_MAX:
@@ -96,7 +99,7 @@ class SpreadsheetPages(AdminPages):
 
     # --- import ---
 
-    def import_template_view(self, request: HttpRequest) -> HttpResponse:
+    def import_template_view(self, request: UserRequest) -> HttpResponse:
         """Return an XLSX file with the headings."""
         if not self.may_import(request):
             raise PermissionDenied
@@ -105,7 +108,7 @@ class SpreadsheetPages(AdminPages):
         response["Content-Disposition"] = 'attachment; filename="vacancies-template.xlsx"'
         return response
 
-    def import_view(self, request: HttpRequest) -> HttpResponse:
+    def import_view(self, request: UserRequest) -> HttpResponse:
         """GET asks for a file. POST of a file shows what it changes. POST of the `plan` of that page
         imports it."""
         if not self.may_import(request):
@@ -120,7 +123,7 @@ class SpreadsheetPages(AdminPages):
             columns = list(headings().values())
             return self._import_page(request, status=400, columns=columns, file_error=str(error))
 
-    def _preview(self, request: HttpRequest) -> HttpResponse:
+    def _preview(self, request: UserRequest) -> HttpResponse:
         file = request.FILES.get("file")
         if file is None:
             raise SpreadsheetError(_("Choose a file."))
@@ -132,7 +135,7 @@ class SpreadsheetPages(AdminPages):
         results = Import(self.admin, request).preview(rows)
         return self._results_page(request, rows, results, done, ignored=sheet.ignored)
 
-    def _confirm(self, request: HttpRequest) -> HttpResponse:
+    def _confirm(self, request: UserRequest) -> HttpResponse:
         try:
             plan = signing.loads(request.POST["plan"], salt=_salt(request), max_age=12 * HOUR)
         except signing.BadSignature as error:
@@ -140,7 +143,7 @@ class SpreadsheetPages(AdminPages):
         rows = [PlannedRow(number, pk, texts) for number, pk, texts in plan["rows"]]
         with transaction.atomic():
             lock_transaction(f"import {request.user.pk}")
-            own: Any = LogEntry.objects.filter(user=request.user.pk)
+            own = LogEntry.objects.filter(user=request.user.pk)
             if own.filter(change_message=plan["id"]).exists():  # a second click
                 self.admin.message_user(request, _("This file was imported already."), messages.WARNING)
                 return redirect("admin:vacancies_vacancy_changelist")
@@ -167,7 +170,7 @@ class SpreadsheetPages(AdminPages):
 
     def _results_page(
         self,
-        request: HttpRequest,
+        request: UserRequest,
         rows: list[PlannedRow],
         results: list[RowResult],
         done: list[RowResult],
@@ -202,7 +205,7 @@ class SpreadsheetPages(AdminPages):
             has_results=True,
         )
 
-    def _import_page(self, request: HttpRequest, *, status: int = 200, **context: Any) -> HttpResponse:
+    def _import_page(self, request: UserRequest, *, status: int = 200, **context: Any) -> HttpResponse:
         context = self.context(
             request,
             _("Import vacancies"),
@@ -214,5 +217,5 @@ class SpreadsheetPages(AdminPages):
         return TemplateResponse(request, "admin/vacancies/vacancy/import.html", context, status=status)
 
 
-def _salt(request: HttpRequest) -> str:
+def _salt(request: UserRequest) -> str:
     return f"vacancies.import.{request.user.pk}"

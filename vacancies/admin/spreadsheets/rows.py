@@ -13,12 +13,13 @@ from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.forms import BooleanField, FileField, MultiWidget
-from django.http import HttpRequest, QueryDict
+from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
-from vacancies.admin.edit.forms import read_content
+from jobsite.types import JsonObject, UserRequest
+from vacancies.admin.edit.forms import form_content
 from vacancies.admin.spreadsheets.columns import (
     BATCH,
     Sheet,
@@ -77,7 +78,7 @@ class RowResult:
         return sha256(json.dumps([self.pk if not self.is_new else None, shown]).encode()).hexdigest()
 
 
-def planned(page: Any, request: HttpRequest, sheet: Sheet) -> tuple[list[PlannedRow], list[RowResult]]:
+def planned(page: Any, request: UserRequest, sheet: Sheet) -> tuple[list[PlannedRow], list[RowResult]]:
     """Return the rows of `sheet` that change something, and the results of the others: errors and unchanged
     rows. `page` is the admin of vacancies."""
     rows, done = [], []
@@ -107,11 +108,11 @@ def planned(page: Any, request: HttpRequest, sheet: Sheet) -> tuple[list[Planned
     return rows, done
 
 
-def _current_cells(page: Any, request: HttpRequest, sheet: Sheet) -> dict[int, dict[str, Any]]:
+def _current_cells(page: Any, request: UserRequest, sheet: Sheet) -> dict[int, JsonObject]:
     """Return the cells of the vacancies in `sheet` that the user may access, by id."""
     pks = sorted({pk for row in sheet.rows if (pk := as_id(row.key)) is not None})
     namesakes = recruiters_with_a_namesake()
-    found: dict[int, dict[str, Any]] = {}
+    found: dict[int, JsonObject] = {}
     for start in range(0, len(pks), BATCH):
         rows = page.get_queryset(request).filter(pk__in=pks[start : start + BATCH]).with_related()
         found |= {vacancy.pk: cells(vacancy, namesakes) for vacancy in rows}
@@ -121,7 +122,7 @@ def _current_cells(page: Any, request: HttpRequest, sheet: Sheet) -> dict[int, d
 class Import:
     """Imports planned rows for the user of `request`."""
 
-    def __init__(self, page: Any, request: HttpRequest) -> None:
+    def __init__(self, page: Any, request: UserRequest) -> None:
         self.page, self.request = page, request
         self.headings = headings()
         self.labels = field_labels()
@@ -168,7 +169,7 @@ class Import:
         if not self._is_valid(row, form, result):
             return result, None
         try:
-            plan = plan_save(vacancy or Vacancy(), read_content(form), at=timezone.now())
+            plan = plan_save(vacancy or Vacancy(), form_content(form), at=timezone.now())
         except ValidationError as error:
             form.add_reasons(error.message_dict)
             self._is_valid(row, form, result)
@@ -184,7 +185,7 @@ class Import:
         return result, form
 
     def _save(self, result: RowResult, form: Any) -> None:
-        saved = save_content(form.instance, read_content(form), author=self.request.user, at=timezone.now())
+        saved = save_content(form.instance, form_content(form), author=self.request.user, at=timezone.now())
         message = self.page.construct_change_message(self.request, form, [], add=result.is_new)
         log = self.page.log_addition if result.is_new else self.page.log_change
         log(self.request, saved.vacancy, message)
@@ -208,7 +209,7 @@ class Import:
             return
         result.errors.append(Error(self.headings["id"], str(row.pk or ""), message))
 
-    def _posted_values(self, row: PlannedRow, form: Any, result: RowResult) -> dict[str, Any]:
+    def _posted_values(self, row: PlannedRow, form: Any, result: RowResult) -> JsonObject:
         """Return what a browser would post for the texts of `row`, by field."""
         values, posted = Values(form, result.notes), {}
         for name, text in row.texts.items():
@@ -234,7 +235,7 @@ class Import:
         result.errors.append(Error(self.headings.get(name, self.labels.get(name, "")), short, message))
 
 
-def _fill(form: Any, posted: dict[str, Any]) -> None:
+def _fill(form: Any, posted: JsonObject) -> None:
     """Set the data of the bound `form` to what a browser would post: its initial values and `posted`."""
     for name, form_field in form.fields.items():
         widget = form_field.widget

@@ -1,7 +1,7 @@
 """Texts of a spreadsheet as values of the form of a vacancy. The form validates them."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time
 from typing import Any
 
@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from jobsite.spreadsheets.reading import Formula
 from jobsite.text.html_conversion import convert, is_escaped
+from jobsite.types import JsonObject
 from vacancies.admin.spreadsheets.columns import (
     by_spelling,
     recruiter_text,
@@ -24,7 +25,7 @@ from vacancies.exchange.columns import FLAGS
 from vacancies.fields import HtmlField
 from vacancies.models import State, Status, Vacancy
 
-NAMED = 12  # allowed values in an error
+MAX_NAMES = 12  # allowed values in an error
 _DAYS = ("%Y-%m-%d",)
 _DAYS_FIRST = ("%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y")  # Excel shows and saves dates like this
 _TIMES = ("%H:%M:%S", "%H:%M")
@@ -41,7 +42,7 @@ class Values:
         self.form = form
         self.notes = notes
 
-    def value(self, name: str, text: str) -> Any:
+    def value(self, name: str, text: str) -> object:
         """Return what a browser would post. Raise CellError if the text is not allowed."""
         if isinstance(text, Formula):
             raise CellError(_("Formulas are not read. Replace it by its value."))
@@ -61,7 +62,7 @@ class Values:
                 return _datetime(text).date().isoformat() if text else ""
         return self._plain(Vacancy._meta.get_field(name), text)
 
-    def _plain(self, column: Any, text: str) -> Any:
+    def _plain(self, column: Any, text: str) -> object:
         """Return the value of a column whose type decides how it is read."""
         if column.choices:
             return _choice(text, dict(column.flatchoices))
@@ -83,7 +84,7 @@ class Values:
             return Status.PUBLISHED
         return str(_choice(state or text, allowed)) if text else ""
 
-    def _row(self, name: str, text: str, label: Any) -> Any:
+    def _row(self, name: str, text: str, label: Callable[[Any], str]) -> object:
         """Return the id of the row that is called `text`."""
         if not text:
             return ""
@@ -92,10 +93,10 @@ class Values:
         found = [row for row in rows.filter(name__in={text, name_only}) if label(row) == text]
         found = found or [row for row in rows.filter(name__iexact=name_only) if _same(label(row), text)]
         if len(found) != 1:
-            raise _not_allowed([label(row) for row in rows.order_by("name")[: NAMED + 1]])
+            raise _not_allowed([label(row) for row in rows.order_by("name")[: MAX_NAMES + 1]])
         return found[0].pk
 
-    def _options(self, name: str, text: str) -> Any:
+    def _options(self, name: str, text: str) -> object:
         choices = {label: pk for pk, label in self.form.fields[name].choices if pk}  # type: ignore[attr-defined]
         folded = {label.casefold(): pk for label, pk in choices.items()}
         pks = []
@@ -122,7 +123,7 @@ class Values:
         return str(html)
 
 
-def _choice(text: str, labels: dict[Any, Any], more: dict[str, Any] | None = None) -> Any:
+def _choice(text: str, labels: Mapping[Any, object], more: JsonObject | None = None) -> object:
     found = by_spelling(labels) | (more or {})
     if text and text.casefold() not in found:
         raise _not_allowed(map(str, labels.values()))
@@ -149,7 +150,7 @@ def _same(one: str, other: str) -> bool:
 
 def _not_allowed(allowed: Iterable[str], received: str = "") -> CellError:
     names = list(allowed)
-    shown = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
+    shown = ", ".join(names[:MAX_NAMES]) + (", …" if len(names) > MAX_NAMES else "")
     allowed_only, with_received = _("Allowed: %(allowed)s."), _("“%(received)s” is not one of: %(allowed)s.")
     text = with_received if received else allowed_only
     return CellError(text % {"received": received, "allowed": shown or "-"})

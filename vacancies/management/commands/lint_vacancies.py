@@ -12,7 +12,7 @@ from vacancies import quality
 from vacancies.models import Brand, Vacancy
 from vacancies.quality import Finding
 
-SHOWN = 20  # findings of each rule, without --limit
+MAX_FINDINGS = 20  # findings of each rule, without --limit
 
 
 class Command(BaseCommand):
@@ -36,7 +36,7 @@ class Command(BaseCommand):
             "--limit",
             type=int,
             metavar="N",
-            help=f"list at most N findings of each rule (default: {SHOWN}; all with --format json)",
+            help=f"list at most N findings of each rule (default: {MAX_FINDINGS}; all with --format json)",
         )
 
     def handle(self, *args: object, **options: Any) -> None:
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         if limit is not None and limit < 0:
             raise UsageError(f"--limit must be 0 or more; received {limit}.")
         if limit is None and not self.json:
-            limit = SHOWN
+            limit = MAX_FINDINGS
         fixed = self.fix(is_dry=options["dry_run"]) if options["fix"] else 0
 
         counts: Counter[tuple[str, bool]] = Counter()

@@ -2,6 +2,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 from django.db.models import Exists, OuterRef
+from rest_framework.serializers import BaseSerializer
 
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.serving.revision import snapshot
@@ -46,7 +47,7 @@ class Command(BaseCommand):
         listed = ListedVacancy.objects.filter(pk__gt=after, is_expired=False).order_by("pk")
         return list(listed.values_list("pk", flat=True)[:BATCH])
 
-    def render(self, serializer_class: Any, version: str, pks: list[int]) -> int:
+    def render(self, serializer_class: type[BaseSerializer], version: str, pks: list[int]) -> int:
         """Render and store the missing items of the vacancies `pks`. Return their number."""
         with snapshot():
             stored = RenderedItem.objects.filter(
