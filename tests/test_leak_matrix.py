@@ -18,7 +18,6 @@ from django.contrib.auth.models import Group, User
 from django.contrib.contenttypes.models import ContentType
 from django.core.files.base import ContentFile
 from django.test import Client, override_settings
-from django.utils import timezone
 
 from applications.models import Application
 from jobsite.db.transactions import dry_run
@@ -71,7 +70,7 @@ ROWS: dict[str, Row] = {
     "v1/vacancies/{pk}": reads(),
     "v1/vacancies/{pk}/form": reads(),
     "v1/vacancies/{pk}/form/schema": reads(),
-    # without a submission; test_leak_matrix_applications.py sends some
+    # without a submission; tests/applications/submissions sends some
     "v1/vacancies/{pk}/applications": dict.fromkeys(METHODS, 405) | {"POST": 415, "OPTIONS": 204},
     "v1/user/applications": reads((401, 200, 200, 200), options=(401, 204, 204, 204)),
     "v1/auth/token": {"GET": 405, "HEAD": 405, "PUT": 405, "PATCH": 405, "OPTIONS": 204, "POST": 400, "DELETE": 401},
@@ -145,16 +144,9 @@ class World:
             "wrong token": "0" * 64,
             "applicant A": make_token(User.objects.get(pk=self.site.users["A"]), lifetime=timedelta(days=1)),
         }
-        self.files = self._files()
-
-    def _files(self) -> dict[str, str]:
-        """Attach a file to each hidden vacancy; return the names of the files by kind."""
-        found: dict[str, str] = {}
         for kind in HIDDEN.keys() - {"deleted"}:
             attachment = Attachment(vacancy_id=HIDDEN[kind], name=f"{HIDDEN_WORD}.txt")
             attachment.file.save("plan.txt", ContentFile(f"{HIDDEN_WORD} {kind}".encode()))
-            found[kind] = attachment.file.name
-        return found
 
     def client(self, viewer: str) -> Client:
         client = Client()
@@ -310,16 +302,6 @@ def test_no_query_finds_hidden_vacancies(world, viewer):
     assert (found, {value for value in options if HIDDEN_WORD in value}) == ([], set())
 
 
-def test_applicants_see_only_their_own_applications(world):
-    seen = {}
-    for viewer in VIEWERS:
-        for query in ("", "?user=1", *(("?page[size]=1", "?filter=x") if viewer in NOBODY else ())):
-            text = request(world.client(viewer), "GET", f"/v1/user/applications{query}").text_and_headers
-            seen[viewer, query] = {f"applicant {name}" for name in "AB" if f"step of {name}" in text}
-
-    assert seen == {each: {each[0]} & set(APPLICANTS) for each in seen}
-
-
 def test_cache_deception_is_not_possible(world):
     """A path that a cache may take for a file's shows no private data."""
     suffixes = ("/x.css", ";x.css", "%2fx.js", ".json", "%00.css", "%3fx.css", "/", "/..%2fx.js", "%0a.css")
@@ -331,73 +313,6 @@ def test_cache_deception_is_not_possible(world):
             answers[viewer, suffix] = (response.status_code, response["Cache-Control"], is_hidden)
 
     assert answers == dict.fromkeys(answers, (404, "no-store", True))
-
-
-def test_private_responses_are_not_cacheable(world):
-    one, found = f"/v1/vacancies/{HIDDEN['internal']}", {}
-    lists = ("/v1/vacancies/internal", "/v1/vacancies/hot/internal", "/v0.1/vacancies/internal")
-    for path in ("/v1/user/applications", *lists, one, f"{one}/form", f"{one}/form/schema"):
-        for viewer in (*EVERYTHING, "applicant A"):
-            response = request(world.client(viewer), "GET", path)
-            found[viewer, path] = ("no-store" in response["Cache-Control"], "ETag" in response)
-
-    assert found == dict.fromkeys(found, (True, False))
-
-
-def test_file_is_readable_by_those_who_may_read_its_vacancy(world):
-    """To others, the response is that to a file that does not exist."""
-    statuses, different = {}, []
-    for viewer in (*EVERYTHING, "recruiter"):
-        client = world.client(viewer)
-        absent = request(client, "GET", "/media/attachments/none.txt").text_and_headers
-        for kind, name in world.files.items():
-            response = request(client, "GET", f"/media/{name}")
-            statuses[viewer, kind] = response.status_code
-            text = response.text_and_headers.replace(name, "attachments/none.txt")
-            if response.status_code == 404 and text != absent:
-                different.append((viewer, kind, text))
-
-    assert different == []
-    assert statuses == {
-        (viewer, kind): 200 if viewer in INSIDE.get(kind, ("recruiter", "superuser")) else 404
-        for viewer, kind in statuses
-    }
-
-
-@pytest.mark.parametrize("viewer", ["anonymous", *(pytest.param(v, marks=MANY) for v in EVERYTHING[1:])])
-def test_hidden_and_absent_vacancies_get_the_same_response(world, viewer):
-    """The same status, headers and body, for every conditional header."""
-    client, different = world.client(viewer), []
-    for variant in VARIANTS:
-        kinds = ("draft", "internal") if variant else tuple(HIDDEN)
-        for suffix in ("",) if variant else ("", "/form", "/form/schema"):
-            for method in ("GET",) if variant else ("GET", "HEAD"):
-                absent = request(client, method, f"/v1/vacancies/{ABSENT}{suffix}", **variant)
-                for kind in kinds:
-                    if viewer in INSIDE.get(kind, ()):
-                        continue
-                    hidden = request(client, method, f"/v1/vacancies/{HIDDEN[kind]}{suffix}", **variant)
-                    text = hidden.text_and_headers.replace(str(HIDDEN[kind]), str(ABSENT))
-                    if (hidden.status_code, text) != (absent.status_code, absent.text_and_headers):
-                        different.append((kind, method, suffix, variant, text))
-    assert different == []
-
-
-def statuses_of(client: Client, pk: int, **headers: str) -> list[int]:
-    paths = [f"/v1/vacancies/{pk}{suffix}" for suffix in ("", "/form", "/form/schema")]
-    return [request(client, "GET", path, **headers).status_code for path in paths]
-
-
-def test_publication_and_expiry_follow_the_clock_and_an_old_etag_opens_nothing(world):
-    client, pk = world.client("anonymous"), HIDDEN["scheduled"]
-    Vacancy.objects.filter(pk=pk).update(publish_from=timezone.now() - timedelta(minutes=1))
-    shown = statuses_of(client, pk)
-    tag = {"if-none-match": client.get(f"/v1/vacancies/{pk}")["ETag"]}
-
-    assert (shown, statuses_of(client, pk, **tag)[0]) == ([200] * 3, 304)
-    for change in ({"publish_until": timezone.now()}, {"publish_until": None, "status": "unpublished"}):
-        Vacancy.objects.filter(pk=pk).update(**change)
-        assert (statuses_of(client, pk), statuses_of(client, pk, **tag)) == ([404] * 3, [404] * 3), change
 
 
 # --- The admin -----------------------------------------------------------------------------
@@ -424,20 +339,6 @@ def is_refused(response: Any) -> bool:
     if response.status_code == TO_SIGN_IN:
         return response["Location"].startswith(("/admin/login/", "/admin/"))
     return response.status_code in (404, 405)
-
-
-HIDDEN_ROWS = ("change", "history", "delete", "preview", "application-form", "publish", "schedule", "unpublish", "extend",
-               "archive", "duplicate", "versions/1")  # fmt: skip
-
-
-def test_recruiter_of_another_brand_sees_no_page_of_a_vacancy(world):
-    client, found = world.client("other recruiter"), []
-    pages = [("draft", page, method) for page in HIDDEN_ROWS for method in ("GET", "POST")]
-    for kind, page, method in [*pages, *((kind, "change", "GET") for kind in HIDDEN)]:
-        response = request(client, method, f"/admin/vacancies/vacancy/{HIDDEN[kind]}/{page}/")
-        if response.status_code not in (302, 403, 404) or leaks(response.text_and_headers, NOTHING):
-            found.append((kind, page, method, response.status_code))
-    assert found == []
 
 
 def test_view_on_site_does_not_reveal_that_a_row_exists(world):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import psycopg
 from django.apps import apps
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, transaction
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connections, transaction
 
 from jobsite.serving import replica
 
@@ -36,12 +36,28 @@ END"""
 def fetch(sql: str, *parameters: object) -> list[tuple]:
     """Return the rows of `sql`, which has %s for each of `parameters`, from the database of public reads.
 
-    The statement is prepared on the server and bypasses Django's cursor, for speed. Raises a DatabaseError.
+    The statement is prepared on the server and bypasses Django's cursor, for speed. If the connection was
+    lost, it is repeated on a new one, except within a transaction. Raises a DatabaseError.
     """
     connection = connections[replica.current()]
+    try:
+        return _execute(connection, sql, parameters)
+    except OperationalError as error:
+        raw = connection.connection
+        if connection.in_atomic_block or raw is None or not getattr(raw, "closed", False):
+            raise
+        connection.close()
+        try:
+            connection.ensure_connection()
+        except OperationalError:
+            raise error from None
+    return _execute(connection, sql, parameters)
+
+
+def _execute(connection: Any, sql: str, parameters: Any) -> list[tuple]:
     connection.ensure_connection()
     raw: Any = connection.connection
-    try:
+    with connection.wrap_database_errors:  # Django then checks the connection before the next request
         if connection.vendor == "sqlite":
             return raw.execute(sql.replace("%s", "?"), parameters).fetchall()
         # One cursor for each connection: to make one costs as much as to read the revision. Behind pgbouncer,
@@ -50,9 +66,6 @@ def fetch(sql: str, *parameters: object) -> list[tuple]:
         if cursor is None:
             cursor = raw.__dict__["jobsite_cursor"] = psycopg.RawCursor(raw)
         return cursor.execute(_numbered(sql), parameters, prepare=True, binary=True).fetchall()
-    except Exception as error:
-        connection.errors_occurred = True  # Django then checks the connection before the next request
-        raise DatabaseError(str(error)) from error
 
 
 @cache

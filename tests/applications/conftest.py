@@ -5,6 +5,7 @@ from jobsite.accounts import roles
 from jobsite.db.transactions import dry_run
 from tests.applications.makers import make_user
 from tests.applications.personal_data import FIRST, LAST, MAIL, NAME, make_personal_data
+from tests.factories import make_brand
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +24,16 @@ def jane(at):
 @pytest.fixture
 def recruiter(db):
     return User.objects.create_superuser("recruiter")
+
+
+@pytest.fixture
+def acme(db):
+    return make_brand("Acme")
+
+
+@pytest.fixture
+def beta(db):
+    return make_brand("Beta")
 
 
 @pytest.fixture

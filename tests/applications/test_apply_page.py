@@ -16,6 +16,7 @@ from applications.models import Application, Message, SubmissionFile
 from applications.submissions import proof
 from forms_structure import operations as forms
 from forms_structure.models import ConsentText
+from tests.applications.applicants import make_anonymous
 from tests.applications.makers import make_user, signed_in
 from tests.conftest import NOW
 from tests.factories import make_vacancy
@@ -283,6 +284,29 @@ def test_hostile_values_are_refused(client: Client, vacancy: Vacancy) -> None:
     ):
         assert client.post(address(vacancy), values).status_code in (400, 422), values.keys()
     assert not Application.objects.exists()
+
+
+@pytest.mark.parametrize("is_signed_in", [False, True])
+def test_address_of_somebody_else_reveals_nothing(vacancy: Vacancy, is_signed_in: bool) -> None:
+    """The responses of the page and of the API are those to an address that nobody used."""
+    applicant = make_user(email="mia@example.com")
+    client = signed_in(make_user()) if is_signed_in else Client()
+    version = client.get(f"/v1/vacancies/{vacancy.pk}/form")["Form-Version"]
+
+    def sent(address_of_somebody: str) -> tuple[Any, ...]:
+        values = {**VALUES, "email": address_of_somebody}
+        page = client.post(address(vacancy), values)
+        shown = re.sub(r'value="[^"]*"|\w{64}', "", page.content.decode())
+        data = {"version": version, "values": values}
+        answer = client.post(f"/v1/vacancies/{vacancy.pk}/applications", data, "application/json")
+        lengths = {name: len(value) for name, value in answer.json()["data"].items()}
+        return page.status_code, shown, answer.status_code, lengths
+
+    unused = sent("nobody@example.com")
+    assert unused[2] == 201
+    for values in ({}, {"user": applicant}):
+        make_anonymous("mia@example.com", vacancy=vacancy, **values)
+        assert sent("MIA@example.com") == unused
 
 
 # --- accounts ---

@@ -1,6 +1,5 @@
 """POST and DELETE /v1/auth/token: issuing, errors, CORS and revocation."""
 
-import io
 import json
 from datetime import timedelta
 from unittest import mock
@@ -227,20 +226,6 @@ def test_other_content_types_are_refused(client, jane):
     assert not Token.objects.exists()
 
 
-def test_content_type_parameters_are_ignored(client, jane, wsgi):
-    body = json.dumps({"username": "jane", "password": PASSWORD}).encode()
-    json_type = "application/json"
-    for content_type in (f"{json_type}; charset=rot13", f"{json_type};charset=utf-8", json_type.upper()):
-        started = []
-        environ = {
-            "REQUEST_METHOD": "POST", "PATH_INFO": TOKEN, "CONTENT_TYPE": content_type,
-            "CONTENT_LENGTH": str(len(body)), "SERVER_NAME": "testserver", "SERVER_PORT": "80",
-            "wsgi.url_scheme": "http", "wsgi.input": io.BytesIO(body),
-        }  # fmt: skip
-        b"".join(wsgi(environ, lambda status, headers, started=started: started.append(status)))
-        assert started == ["200 OK"]
-
-
 # --- Storage of tokens -------------------------------------------------------------------------
 
 
@@ -259,20 +244,6 @@ def test_token_table_has_no_usable_token(client, jane):
     assert client.get(MINE, headers=bearer(token)).status_code == 200
 
 
-def test_token_is_in_no_log(client, jane, caplog):
-    caplog.set_level("DEBUG")
-    token = sign_in(client).json()["data"]["token"]
-    client.get(MINE, headers=bearer(token))
-    client.get(MINE, headers=bearer(token + "0"))
-    messages = " ".join(
-        record.getMessage() for record in caplog.records if record.name != "django.db.backends"
-    )
-
-    assert token not in messages
-    assert PASSWORD not in messages
-    assert "jane" not in messages
-
-
 # --- Other origins -----------------------------------------------------------------------------
 
 
@@ -289,10 +260,10 @@ def test_preflight_allows_a_token(client):
         assert "Access-Control-Allow-Credentials" not in answer
 
 
-def test_cross_origin_page_can_use_a_token_but_no_session(client, jane, settings):
+def test_cross_origin_page_can_use_a_token_but_no_session(client, jane):
     """A browser exposes a response to a request with cookies only with Allow-Credentials and the name of the
     origin. No response has both."""
-    token, foreign = bearer(make_token(jane)), {"Origin": "https://evil.example"}
+    token = bearer(make_token(jane))
 
     for answer in (
         client.get(MINE, headers=token | {"Origin": ORIGIN}),
@@ -305,10 +276,6 @@ def test_cross_origin_page_can_use_a_token_but_no_session(client, jane, settings
     answer = signed_in(jane).get(MINE, headers={"Origin": ORIGIN})
     assert (answer.status_code, "Access-Control-Allow-Credentials" in answer) == (200, False)
     assert answer.get("Access-Control-Allow-Origin") in ("*", None)
-
-    settings.CORS_ALLOW_ALL_ORIGINS, settings.CORS_ALLOWED_ORIGINS = False, [ORIGIN]
-    assert client.get(MINE, headers=token | {"Origin": ORIGIN})["Access-Control-Allow-Origin"] == ORIGIN
-    assert "Access-Control-Allow-Origin" not in client.get(MINE, headers=token | foreign)
 
 
 # --- revoke_tokens -----------------------------------------------------------------------------

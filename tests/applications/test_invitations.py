@@ -15,19 +15,14 @@ from applications.models import Invitation, Message
 from applications.operations import invitations as operations
 from applications.privacy.retention import purge_credentials
 from jobsite.accounts import roles
-from tests.applications.admin.conftest import colleague
+from tests.applications.admin.conftest import colleague, group
 from tests.applications.makers import signed_in
-from tests.factories import make_brand
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("module_roles")]
 
 ADD, LIST = "/admin/auth/user/add/", "/admin/auth/user/"
 PASSWORD = "correct horse battery"
 WORDS = {"new_password1": PASSWORD, "new_password2": PASSWORD}
-
-
-def group(name):
-    return Group.objects.get(name=name)
 
 
 def form(group_name, *brands, email="new@example.org", **values):
@@ -50,16 +45,6 @@ def make_invitation(author, role, *brands, email="new@example.org", at=None):
 def link():
     """Return the path in the newest email, as it is sent."""
     return re.search(r"/account/invitation/\S+", as_email(Message.objects.latest("pk")).body)[0]
-
-
-@pytest.fixture
-def acme():
-    return make_brand("Acme")
-
-
-@pytest.fixture
-def beta():
-    return make_brand("Beta")
 
 
 @pytest.fixture
@@ -315,24 +300,6 @@ def test_list_shows_open_invitations_with_their_state(brand_admin, acme):
         "0": "Email queued", "1": "Invited", "2": "Email failed: The address is not valid.", "3": "Expired",
     }  # fmt: skip
     assert {(row["role"], row["brands"]) for row in rows} == {("Recruiter", "Acme")}
-
-
-def test_list_takes_the_same_queries_for_more_users_and_invitations(
-    brand_admin, acme, django_assert_max_num_queries
-):
-    def fill(numbers):
-        for number in numbers:
-            colleague(f"c{number}", "Recruiter", acme)
-            make_invitation(brand_admin, "Recruiter", acme, email=f"i{number}@example.org")
-
-    client = signed_in(brand_admin)
-    fill(range(1))
-    client.get(LIST)
-    with django_assert_max_num_queries(40) as few:
-        client.get(LIST)
-    fill(range(1, 3))
-    with django_assert_max_num_queries(len(few)):
-        client.get(LIST)
 
 
 # --- retention -------------------------------------------------------------------------------------

@@ -242,15 +242,6 @@ def test_application_in_an_account_is_managed_by_its_user_only(client, mia):
     assert stages_of(application) == ["Inbox", "Withdrawn"]
 
 
-def test_responses_without_a_link_do_not_depend_on_accounts(client):
-    """The pages that name an account need the link that was sent to its mailbox."""
-    application = make_anonymous()
-    path = receipt_path(application).replace(application.reference, "22222222")
-    before = [client.post(f"{path}/account", CHOSEN).content, client.get(path).content]
-    make_user("mia", email=ADDRESS)
-    assert [client.post(f"{path}/account", CHOSEN).content, client.get(path).content] == before
-
-
 # --- The account -----------------------------------------------------------------------------------
 
 

@@ -12,7 +12,6 @@ from django.test import Client
 from django.utils import timezone
 
 from applications import operations, privacy
-from applications.admin.selection import ApplicationSelection
 from applications.importer import Importer
 from applications.models import Application, Stage, Status
 from applications.privacy import retention
@@ -46,20 +45,6 @@ def clients(count: int) -> list[Client]:
 
 
 # --- moving to a stage -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("_", REPEATS)
-def test_concurrent_moves_to_one_stage_record_one_change(stages: dict[str, Stage], _: int) -> None:
-    application = make_application(stage=stages["New"])
-    posted = {
-        "applications": str(ApplicationSelection.of(Application.objects.all())),
-        "stage": stages["Invited"].pk,
-    }
-
-    answers = at_once(*(partial(client.post, f"{LIST}move/", posted) for client in clients(6)))
-
-    assert [answer.status_code for answer in answers] == [302] * 6
-    assert stages_of(application) == ["New", "Invited"]
 
 
 @pytest.mark.parametrize("_", REPEATS)

@@ -74,7 +74,6 @@ class Case:
 def main() -> None:
     parser = servers.options_of(__doc__, vacancies=1000, rounds=3, seconds=3)
     parser.add_argument("--database", choices=("sqlite", "postgres"), default="sqlite")
-    parser.add_argument("--cases", nargs="*", metavar="KEY", help="all of them if not given")
     parser.add_argument("--peer-venv", type=Path, help="a venv with fastapi, asyncpg, orjson and uvicorn")
     parser.add_argument("--json", type=Path, metavar="FILE", help="for plot.py")
     options = parser.parse_args()
@@ -115,7 +114,7 @@ class Benchmark:
                     "--no-access-log", "--app-dir", folder, "peer:app"]  # fmt: skip
             self.apps["fastapi"] = serve("fastapi", *peer)
             self.apps["fastapi-stored"] = serve("fastapi-stored", *peer, STORED_TOTAL="1")
-        self.cases = [case for case in self.all_cases() if self.wants(case.key)]
+        self.cases = list(self.all_cases())
         self.position: dict[tuple[str, str], int] = {}
 
     # --- Cases ---------------------------------------------------------------------------------
@@ -149,24 +148,21 @@ class Benchmark:
         pages = min(NEAR, self.ask(size=size)["meta"]["last_page"])
         walk = shuffled(path(LIST, page=n, size=size) for n in range(1, pages + 1))
         yield Case("large-cold", "cold list, 164 kB", walk)
-        if self.wants("filtered"):
-            filters = self.ask("/v1/filters")["data"]
-            regions = next(each["options"] for each in filters if each["keyword"] == "regions")
-            filtered = [each for option in regions for each in self.pages(100, regions=option["value"])]
-            yield Case("filtered", "cold list, filter[regions]", shuffled(filtered), targets)
+        filters = self.ask("/v1/filters")["data"]
+        regions = next(each["options"] for each in filters if each["keyword"] == "regions")
+        filtered = [each for option in regions for each in self.pages(100, regions=option["value"])]
+        yield Case("filtered", "cold list, filter[regions]", shuffled(filtered), targets)
         for key, query in (("sorted", {"sort": "title"}), ("sparse", {"fields": "id,title,slug"})):
             name, value = next(iter(query.items()))
             walk = shuffled(path(LIST, page=n, **query) for n in near)
             yield Case(key, f"cold list, {name}={value}", walk, targets)
-        if self.wants("searched"):
-            searched = [each for word in (*WORDS, *TOWNS) for each in self.pages(5, search=word)]
-            yield Case("searched", "cold list, filter[search]", shuffled(searched), targets)
-        if self.wants("single", "form"):
-            numbers = range(1, last // 5 + 1, max(1, last // 200))
-            found = [self.ask(page=n, size=100, fields="id")["data"] for n in numbers]
-            ids = [item["id"] for items in found for item in items]
-            yield Case("single", "cold single", shuffled(f"{LIST}/{pk}" for pk in ids))
-            yield Case("form", "cold form", shuffled(f"{LIST}/{pk}/form" for pk in ids), others=())
+        searched = [each for word in (*WORDS, *TOWNS) for each in self.pages(5, search=word)]
+        yield Case("searched", "cold list, filter[search]", shuffled(searched), targets)
+        numbers = range(1, last // 5 + 1, max(1, last // 200))
+        found = [self.ask(page=n, size=100, fields="id")["data"] for n in numbers]
+        ids = [item["id"] for items in found for item in items]
+        yield Case("single", "cold single", shuffled(f"{LIST}/{pk}" for pk in ids))
+        yield Case("form", "cold form", shuffled(f"{LIST}/{pk}/form" for pk in ids), others=())
         width = max(1, min(50, last // 10))
         for spot in SPOTS:
             start = 1 + (last - width) * spot // 100
@@ -175,13 +171,8 @@ class Benchmark:
                 f"pages-{spot}", f"cold pages from {start} on ({spot} %)", walk,
                 {"pages-0": 1 / 1.25} if spot else {}, page=start + width // 2,
             )  # fmt: skip
-        old = shuffled(path("/v0.1/vacancies", page=n) for n in near)
-        yield Case("old", "cold list, v0.1", old)
         yield Case("crawl", "crawler, from page 1 on, answers kept",
                    [path(LIST, page=n) for n in range(1, last + 1)], server="warm", others=())  # fmt: skip
-
-    def wants(self, *keys: str) -> bool:
-        return not self.options.cases or any(key in self.options.cases for key in keys)
 
     def pages(self, most: int, **query: str) -> list[str]:
         """The first pages of a list, `most` at most."""

@@ -20,7 +20,7 @@ from rest_framework.pagination import PageNumberPagination  # noqa: E402
 from rest_framework.permissions import AllowAny  # noqa: E402
 from rest_framework.response import Response  # noqa: E402
 
-from vacancies.api import v0_1, v1  # noqa: E402
+from vacancies.api import v1  # noqa: E402
 from vacancies.choices import Keyword  # noqa: E402
 from vacancies.exchange.columns import COLUMNS  # noqa: E402
 from vacancies.models import Attachment, Brand, Recruiter, Vacancy, VacancyOption  # noqa: E402
@@ -115,16 +115,6 @@ class VacancySerializer(serializers.ModelSerializer):
         return item
 
 
-class OldVacancySerializer(VacancySerializer):
-    type = LabelsField("types", is_single=True)
-    contract_type = LabelsField("contract_types", is_single=True)
-    work_regime = LabelsField("work_regimes", is_single=True)
-
-    class Meta:
-        model = Vacancy
-        fields = v0_1.VacancySerializer.Meta.fields
-
-
 class Pages(PageNumberPagination):
     page_size = 20
     page_query_param = "page[number]"
@@ -188,11 +178,6 @@ class VacancyViewSet(viewsets.ReadOnlyModelViewSet):
         return Response({"data": super().retrieve(request, *args, **kwargs).data})
 
 
-class OldVacancyViewSet(VacancyViewSet):
-    serializer_class = OldVacancySerializer
-
-
 router = routers.SimpleRouter(trailing_slash=False)
 router.register("v1/vacancies", VacancyViewSet, basename="vacancy")
-router.register("v0.1/vacancies", OldVacancyViewSet, basename="old-vacancy")
 urlpatterns = [path("", include(router.urls))]

@@ -4,14 +4,11 @@
 
 Prints latency, CPU per submission (application + database) and throughput, without files and with 2 MB, and
 the CPU of a warm list while submissions arrive, compared with none. Lists are served by a second gunicorn on
-the same database, so that its CPU is known. PostgreSQL syncs its writes. `--profile` prints where one process
-spends its time.
+the same database, so that its CPU is known. PostgreSQL syncs its writes.
 """
 
-import cProfile
 import itertools
 import os
-import pstats
 import statistics
 import threading
 import time
@@ -26,7 +23,6 @@ from tests.chaos.program import parser, table
 from tests.servers import SYSTEM_ENV, Gunicorn, Postgres, folder_with_logs
 
 FILE = PDF + os.urandom(2 * 1024 * 1024 - len(PDF))
-PROFILED = 300
 HEAD = ("submissions", "p50 / p95 ms", "CPU ms, app + database", "per second")
 numbers = itertools.count()
 
@@ -82,7 +78,6 @@ def make(site: Site, is_plain: bool = True) -> tuple[str, bytes, str]:
 def main() -> None:
     made = parser(__doc__, "database")
     made.add_argument("--seconds", type=float, default=10, help="of each measurement")
-    made.add_argument("--profile", action="store_true")
     options = made.parse_args()
     with folder_with_logs() as path, ExitStack() as stack:
         database = None
@@ -90,9 +85,6 @@ def main() -> None:
             database = stack.enter_context(Postgres(path / "postgres", fsync="on", shared_buffers="256MB"))
         os.environ |= (env := environment(path, database))
         site = create()
-        if options.profile:
-            profile(site)
-            return
         servers = [Gunicorn(path / name, SYSTEM_ENV | env) for name in ("submitted", "listed")]
         submitted, listed = map(stack.enter_context, servers)
         pids: dict[str, int | None] = {"app": submitted.pids()[0]}
@@ -127,35 +119,6 @@ def main() -> None:
     rate = sum(len(run.latencies) for run in runs) / options.seconds
     print(f"Warm list: {none:.3f} ms of CPU; {arriving:.3f} while {rate:.0f} submissions/s arrive: "
           f"{none / arriving:.2f} of the speed.")  # fmt: skip
-
-
-def profile(site: Site) -> None:
-    """Print where one process spends its time, and the number of statements."""
-    from django.db import connection
-    from django.test import Client
-    from django.test.utils import CaptureQueriesContext
-
-    client = Client()
-
-    def post() -> None:
-        path, body, kind = make(site)
-        response = client.post(path, body, kind, headers={"Idempotency-Key": f"p{next(numbers)}"})
-        assert response.status_code == 201, response.content
-
-    for _ in range(5):
-        post()
-    with CaptureQueriesContext(connection) as queries:
-        post()
-    print(*(query["sql"][:150] for query in queries), f"{len(queries)} statements", sep="\n")
-    started_at = time.process_time()
-    for _ in range(PROFILED):
-        post()
-    print(f"{1000 * (time.process_time() - started_at) / PROFILED:.2f} ms of CPU per submission")
-    with cProfile.Profile() as profiler:
-        for _ in range(PROFILED):
-            post()
-    ours = "/(applications|forms_structure|jobsite|vacancies)/"
-    pstats.Stats(profiler).sort_stats("cumulative").print_stats(ours, 45)
 
 
 if __name__ == "__main__":

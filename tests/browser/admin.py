@@ -1,15 +1,12 @@
 """What recruiters do on the pages of the admin, by mouse."""
 
-import os
-from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
-from PIL import Image
 
 from tests.browser.accessibility import findings  # noqa: F401 - for tests of pages
 from tests.factories import make_brand, make_option, make_recruiter
+from tests.vacancies.sample_files import encoded
 
 PASSWORD = "secret-1234"
 ADMIN = "/admin/vacancies/vacancy/"
@@ -80,18 +77,10 @@ def run_action(page: Any, label: str) -> None:
         page.get_by_role("button", name="Run").click()
 
 
-def screenshot(page: Any, name: str) -> None:
-    """Keep a screenshot if the environment variable SCREENSHOTS names a folder."""
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
-
-
 def served(page: Any, site: str) -> list[dict[str, Any]]:
     """Return the currently public vacancies."""
     return page.request.get(f"{site}/v1/vacancies").json()["data"]
 
 
-def picture(colour: str = "teal") -> dict[str, Any]:
-    file = BytesIO()
-    Image.new("RGB", (640, 400), colour).save(file, "PNG")
-    return {"name": f"{colour}.png", "mimeType": "image/png", "buffer": file.getvalue()}
+def picture() -> dict[str, Any]:
+    return {"name": "a.png", "mimeType": "image/png", "buffer": encoded("PNG")}

@@ -14,9 +14,10 @@ from applications.submissions.links import receipt_path
 from tests import admin_pages
 from tests.applications.applicants import make_anonymous
 from tests.applications.makers import make_stage
-from tests.browser.accessibility import Console, all_findings
-from tests.browser.admin import serve_static_files, visit
+from tests.browser.accessibility import Console, all_findings, both_findings
+from tests.browser.admin import ADMIN, run_action, save, serve_static_files, visit
 from tests.factories import make_vacancy
+from vacancies.models import FilterOption
 from vacancies.previews import token_for
 
 OTHERS = (
@@ -28,6 +29,7 @@ OTHERS = (
     "/admin/vacancies/vacancy/?q=nothing+that+exists",
     "/admin/vacancies/recruiter/add/?_popup=1",
 )
+LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft " * 2
 EDITORS_HAVE_NAMES = (
     "[...document.querySelectorAll('.prose-editor')].every((each) => each.querySelector('[aria-label]'))"
 )
@@ -104,7 +106,7 @@ def test_admin_pages_are_accessible(
 def applicant(world: SimpleNamespace, settings: Any) -> SimpleNamespace:
     """The addresses of an applicant with and without an account, and of people without any."""
     settings.APPLY_PAGES, settings.APPLY_PROOF = True, "off"
-    vacancy = make_vacancy(title="Nurse", form=world.default)
+    vacancy = make_vacancy(title=LONG, form=world.default)
     receipt = receipt_path(
         make_anonymous("an@example.org", vacancy=vacancy, stage=make_stage(en="In interviews"))
     )
@@ -163,6 +165,49 @@ def test_errors_are_accessible_pages(
         page.get_by_role("heading", name=heading, level=1).wait_for()
         page.get_by_role("link", name="Go to the admin").wait_for()
         found += all_findings(page, address)
+    assert found == []
+
+
+def test_what_opens_on_pages_is_accessible(
+    live_server: Any, browser_page: Any, world: SimpleNamespace
+) -> None:
+    """Tabs, rows, dialogs, filters, errors and confirmations."""
+    page, site, vacancy = browser_page, live_server.url, world.own.shown
+    sign_in(page, site, world, "root")
+    found = []
+    for address in (f"{ADMIN}add/", f"{ADMIN}{vacancy.pk}/change/"):
+        visit(page, f"{site}{address}")
+        for each in page.get_by_role("tab").all():
+            each.click()
+            found += both_findings(page, f"{address} {each.inner_text()}")
+    page.get_by_role("tab", name="People").click()
+    page.get_by_role("link", name="Add recruiter").first.click()
+    found += both_findings(page, "an empty row")
+    page.get_by_role("tab", name="Texts").click()
+    page.fill("#id_title", "Night nurse")
+    page.get_by_role("button", name="Review changes").click()
+    page.get_by_role("dialog").wait_for()
+    found += both_findings(page, "review")
+    page.get_by_role("button", name="Keep editing").click()
+    page.fill("#id_title", "")
+    page.evaluate("document.querySelector('#id_title').required = false")
+    save(page)
+    found += both_findings(page, "refused")
+
+    visit(page, f"{site}{ADMIN}")
+    page.get_by_role("button", name="Filters").click()
+    page.locator("#changelist-filter").wait_for()
+    found += both_findings(page, "filters of the list")
+    visit(page, f"{site}{ADMIN}")
+    page.locator("input[name=_selected_action]").first.check()
+    found += both_findings(page, "actions of the list")
+    run_action(page, "Schedule…")
+    found += both_findings(page, "many")
+    visit(page, f"{site}/admin/vacancies/filteroption/")
+    for option in FilterOption.objects.filter(label__in=("Spare region", "Used region")):
+        page.locator(f"input[name=_selected_action][value='{option.pk}']").check()
+    run_action(page, "Merge…")
+    found += both_findings(page, "merging")
     assert found == []
 
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from applications.models import Application, HistoryEntry, MailTemplate, Message, Stage, Status
 from jobsite.accounts import roles
 from tests.applications.makers import make_application, make_file, make_stage, make_submission
-from tests.browser.admin import PASSWORD, findings, follow, log_in, screenshot, serve_static_files, visit
+from tests.browser.admin import PASSWORD, findings, follow, log_in, serve_static_files, visit
 from tests.factories import make_brand, make_vacancy
 
 LONG = "Donaudampfschifffahrtsgesellschaftskapitän" * 4
@@ -82,11 +82,9 @@ def address(site: str, application: Application) -> str:
 def test_recruiter_processes_an_application(live_server: Any, browser_page: Any, office: Application) -> None:
     page, site = browser_page, live_server.url
     log_in(page, site)
-    screenshot(page, "start")
     assert page.get_by_role("link", name="Applications 3 new").count() == 1
     page.get_by_text("Mia Maes, Nurse").click()
     page.get_by_role("heading", name="Answers").wait_for()
-    screenshot(page, "page")
     office.refresh_from_db()
     assert office.read_at is not None
 
@@ -101,10 +99,8 @@ def test_recruiter_processes_an_application(live_server: Any, browser_page: Any,
     page.get_by_role("link", name="Write an email").click()
     page.get_by_label("Template").select_option(label="Invitation")
     follow(page, "button", "Use this template")
-    screenshot(page, "email")
     assert findings(page) == []
     follow(page, "button", "Preview")
-    screenshot(page, "preview")
     assert findings(page) == []
     page.get_by_text("Dag Mia,").wait_for()
     assert Message.objects.filter(kind="template").count() == 0
@@ -115,12 +111,10 @@ def test_recruiter_processes_an_application(live_server: Any, browser_page: Any,
     page.locator("#id_stage").select_option(label="Rejected")
     follow(page, "button", "Save")
     page.get_by_text("Move Mia Maes to Rejected?").first.wait_for()
-    screenshot(page, "confirm")
     assert findings(page) == []
     assert office.changes.count() == 1
     follow(page, "button", "Move to Rejected")
     assert office.changes.count() == 2
-    screenshot(page, "decided")
     page.get_by_role("button", name="Undo: Rejected").click()
     page.get_by_text("The stage change was undone.").wait_for()
     assert findings(page) == []
@@ -136,12 +130,10 @@ def test_pages_fit_a_phone(live_server: Any, browser_page: Any, office: Applicat
     page.get_by_label("Subject").fill(LONG)
     page.get_by_label("Text").fill("x" * 300)
     for name in ("write", "preview"):
-        screenshot(page, f"phone-{name}")
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
         if name == "write":
             follow(page, "button", "Preview")
     visit(page, url)
-    screenshot(page, "phone-interview")
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
@@ -169,20 +161,3 @@ def test_recruiter_works_by_keyboard(live_server: Any, browser_page: Any, office
         page.keyboard.press("Enter")
     office.refresh_from_db()
     assert office.rating == 3
-
-
-def test_page_works_without_javascript(live_server: Any, chromium: Any, office: Application) -> None:
-    context = chromium.new_context(java_script_enabled=False)
-    page, site = context.new_page(), live_server.url
-    log_in(page, site)
-    page.goto(address(site, office))
-    page.get_by_label("New note").fill("Written without scripts.")
-    page.get_by_role("button", name="Add note").click()
-    page.get_by_text("Written without scripts.").wait_for()
-    page.locator("#id_stage").select_option(label="Rejected")
-    page.get_by_role("button", name="Save", exact=True).click()
-    page.get_by_role("button", name="Move to Rejected").click()
-    page.get_by_role("button", name="Undo: Rejected").click()
-    page.get_by_text("The stage change was undone.").wait_for()
-    context.close()
-    assert [str(change) for change in office.changes.all()] == ["New", "Rejected", "New"]

@@ -1,7 +1,8 @@
-"""The page /apply/<id> in a browser: with the keyboard alone, on a phone, without JavaScript, with a slow
-connection, with a proof of work. tests/applications/test_apply_page.py tests the view."""
+"""The page /apply/<id> in a browser: names, states, a slow connection, a proof of work.
 
-import re
+test_journey.py applies by keyboard and without JavaScript. tests/applications/test_apply_page.py: the view.
+"""
+
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -9,11 +10,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from applications.models import Application, SubmissionFile
+from applications.models import Application
 from forms_structure import operations as forms
 from forms_structure.presets import presets
 from tests.browser.accessibility import all_findings
-from tests.browser.form_renderer import assert_accessible, focused, tab_to
+from tests.browser.form_renderer import assert_accessible
 from tests.factories import make_vacancy
 from tests.forms_structure.strategies import section, text_field
 from vacancies.models import Vacancy
@@ -108,50 +109,7 @@ VALUES = {
 }
 
 
-def test_applying_with_the_keyboard_alone(page: Any) -> None:
-    keys = page.keyboard
-    for name, text in (("first_name", "Zoë"), ("last_name", "Peeters"), ("email", "zoe@example.com")):
-        tab_to(page, name)
-        keys.type(text)
-    tab_to(page, "permit")
-    keys.press("ArrowUp")  # from "No answer" to "No"
-    tab_to(page, "when")
-    keys.type("01312027")
-    tab_to(page, "cv")
-    with page.expect_file_chooser() as chooser:
-        keys.press("Space")
-    chooser.value.set_files({"name": "cv.pdf", "mimeType": "application/pdf", "buffer": PDF})
-    tab_to(page, "job-form-send")
-    keys.press("Enter")  # without the consent
-    page.get_by_role("alert").wait_for()
-    assert focused(page) == "job-form-summary"
-    keys.press("Tab")
-    keys.press("Enter")
-    assert focused(page) == "privacy_consent"
-    keys.press("Space")
-    tab_to(page, "job-form-send")
-    keys.press("Enter")
-
-    application = thanked(page)
-    assert focused(page) == "job-form job-form-thanks"
-    assert application.submission.values == VALUES
-    assert SubmissionFile.objects.get().size == len(PDF)
-
-
-def test_names_for_screen_readers(page: Any) -> None:
-    page.get_by_role("radio", name="No", exact=True).check()
-    tree = page.locator("main").aria_snapshot()
-    # What Chromium gives to assistive technology.
-    for line in (
-        'heading "Night nurse" [level=1]',
-        'heading "Personal data" [level=2]',
-        'textbox "First name *"',
-        'textbox "E-mail address *"',
-        'radiogroup "Do you have a work permit? *"',
-        'button "Send application"',
-    ):
-        assert re.search(re.escape(line).replace(r"\ \*", r"( \*)?"), tree), f"{line}\n{tree}"
-    assert "Leave this field empty" not in tree
+def test_browsers_can_fill_in_the_form(page: Any) -> None:
     tokens = page.evaluate(
         """Object.fromEntries(Array.from(document.querySelectorAll("[autocomplete]"),
              ({ name, autocomplete }) => [name, autocomplete]))"""
@@ -179,19 +137,6 @@ def test_page_is_accessible_in_every_state(page: Any) -> None:
     page.get_by_role("button", name="Try again").click()
     thanked(page)
     assert found + all_findings(page, "thanks") == []
-
-
-def test_file_that_is_refused_is_reported_at_its_field(page: Any) -> None:
-    fill_in(page, b"<svg xmlns='http://www.w3.org/2000/svg'/>")
-    send(page)
-    summary = page.get_by_role("alert")
-    summary.wait_for()
-    [entry] = summary.get_by_role("listitem").all_inner_texts()
-    assert entry.startswith("Your CV – ")
-    assert page.get_by_label("Your CV").get_attribute("aria-invalid") == "true"
-    choose(page, PDF)
-    send(page)
-    assert thanked(page).submission.values == VALUES
 
 
 def test_form_that_was_edited_meanwhile(page: Any, vacancy: Vacancy) -> None:
@@ -234,23 +179,6 @@ def test_progress_of_a_slow_upload(page: Any, vacancy: Vacancy) -> None:
     seen = page.evaluate("seen")
     assert seen == sorted(seen)
     assert len({value for value in seen if 0 < value < 1}) > 2
-
-
-def test_connection_that_fails_after_the_server_has_stored_it(page: Any) -> None:
-    """The second attempt returns the same application."""
-
-    def lose_the_response(route: Any) -> None:
-        route.fetch()
-        route.abort("connectionreset")
-
-    fill_in(page, None)
-    choose(page, PDF)
-    page.route("**/applications", lose_the_response)
-    send(page)
-    page.get_by_text("The connection was lost.").wait_for()
-    page.unroute("**/applications")
-    page.get_by_role("button", name="Try again").click()
-    thanked(page)
 
 
 def test_script_keeps_what_was_typed_before_it_arrived(
@@ -309,27 +237,6 @@ def test_applying_from_the_site_of_a_customer(
 
 
 # --- without JavaScript ---
-
-
-def test_applying_without_javascript(plain_page: Any) -> None:
-    page = plain_page
-    assert page.get_by_text("Only if you chose “No” for “Do you have a work permit?”").is_visible()
-    fill_in(page)
-    page.get_by_label("I agree").uncheck()
-    send(page)
-    summary = page.get_by_role("alert")
-    entries = summary.get_by_role("listitem").all_inner_texts()
-    assert entries[0].startswith("Your CV – ")
-    assert len(entries) == 2
-    assert page.get_by_label("Last name").input_value() == "Peeters"
-    summary.get_by_role("link").last.click()
-    assert page.url.endswith("#job-form-0-field-privacy_consent")
-    page.get_by_label("I agree").check()
-    choose(page, PDF)
-    send(page)
-    assert thanked(page).submission.values == VALUES
-    page.reload()
-    assert thanked(page)
 
 
 def test_preview_has_the_same_form_without_javascript(

@@ -1,8 +1,7 @@
-"""Recruiters process applications on the list and the board: by mouse, by keyboard, without JavaScript, on a
-phone and in the dark. Set SCREENSHOTS to a folder to keep pictures of the pages."""
+"""Recruiters process applications on the board: by mouse, by keyboard, without JavaScript and
+on a phone."""
 
 from datetime import timedelta
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
-from applications.models import Application, MailTemplate, Message, Stage, Status
+from applications.models import Application, Stage, Status
 from applications.operations import move
 from jobsite.accounts import roles
 from tests.applications.makers import make_application, make_file, make_stage, make_submission
@@ -19,8 +18,6 @@ from tests.browser.admin import (
     findings,
     follow,
     log_in,
-    run_action,
-    screenshot,
     serve_static_files,
     visit,
 )
@@ -62,10 +59,6 @@ def office(filters: Any, settings: Any) -> SimpleNamespace:
         make_file(make_submission(application, {"first_name": given}))
         people[given] = application
     Application.objects.update(user=None)
-    MailTemplate.objects.create(
-        name="Invitation", subject_en="Interview", body_en="Dear {given_name},\n\nPlease come.",
-        subject_nl="Gesprek", body_nl="Dag {given_name},\n\nKom langs.",
-    )  # fmt: skip
     return SimpleNamespace(stages=stages, **people)
 
 
@@ -87,7 +80,6 @@ def test_cards_are_moved_by_form_and_by_dragging(
     page = browser_page
     log_in(page, live_server.url)
     visit(page, live_server.url + BOARD)
-    screenshot(page, "board")
 
     form = column(page, "New").locator(".board-card", has_text="Mia Maes")
     form.get_by_label("Move Mia Maes to").select_option(label="Interview")
@@ -119,14 +111,12 @@ def test_cards_are_moved_by_form_and_by_dragging(
     page.get_by_role("heading", name="1 application moves to “Rejected”").wait_for()
     page.get_by_text("Withdrawn", exact=True).wait_for()
     assert findings(page) == []
-    screenshot(page, "confirm")
     assert stage_of(office.Zoë) == "New"
     follow(page, "button", "Move 1 application")
     assert page.url == live_server.url + BOARD
     assert cards(page, "Rejected") == ["Zoë Dubois"]
     follow(page, "link", "Undo")
     assert findings(page) == []
-    screenshot(page, "undo")
     follow(page, "button", "Undo")
     page.get_by_text("1 stage change was undone.").wait_for()
     assert stage_of(office.Zoë) == "New"
@@ -158,7 +148,6 @@ def test_list_and_board_on_a_phone_without_scripts(
     context.add_cookies(cookies)
     page = context.new_page()
     page.goto(live_server.url + BOARD)
-    screenshot(page, "board-phone")
     card = page.locator(".board-card", has_text="Mia Maes")
     card.locator("select").select_option(label="Interview")
     card.get_by_role("button", name="Move").click()
@@ -169,51 +158,8 @@ def test_list_and_board_on_a_phone_without_scripts(
     card.locator("select").select_option(label="Rejected")
     card.get_by_role("button", name="Move").click()
     page.get_by_role("button", name="Move 1 application").wait_for()
-    screenshot(page, "confirm-phone")
     page.get_by_role("button", name="Move 1 application").click()
     page.get_by_text("1 moved to Rejected.").wait_for()
     page.goto(live_server.url + LIST)
     page.get_by_text("Mia Maes").first.wait_for()
-    screenshot(page, "list-phone")
     context.close()
-
-
-def test_list_filters_and_sends_emails(live_server: Any, browser_page: Any, office: SimpleNamespace) -> None:
-    page = browser_page
-    page.set_viewport_size({"width": 1800, "height": 1000})
-    log_in(page, live_server.url)
-    visit(page, live_server.url + LIST)
-    screenshot(page, "list")
-
-    page.get_by_role("button", name="Filters").click()
-    page.locator("#id_vacancy__id__exact + .select2 .select2-selection").click()
-    page.locator(".select2-container--open .select2-search__field").last.press_sequentially("Nur")
-    page.locator(".select2-results__option--highlighted", has_text="Nurse").wait_for()
-    page.keyboard.press("Enter")
-    follow(page, "button", "Apply Filters")
-    rows = page.locator("#result_list tbody tr.data-row")
-    assert rows.count() == 3
-    visit(page, f"{page.url}&read=no")
-    assert rows.count() == 2
-
-    for box in page.locator("#result_list input[name=_selected_action]").all():
-        box.check()
-    run_action(page, "Send an email…")
-    page.get_by_role("heading", name="2 applicants get the email").wait_for()
-    page.get_by_label("Template").select_option(label="Invitation")
-    follow(page, "button", "Preview")
-    page.get_by_text("Dear Mia,").wait_for()
-    assert findings(page) == []
-    screenshot(page, "email")
-    assert Message.objects.count() == 0
-    follow(page, "button", "Send 2 emails")
-    page.get_by_text("2 emails are queued.").wait_for()
-    assert "read=no" in page.url
-    assert set(Message.objects.values_list("subject", flat=True)) == {"Interview"}
-
-    page.locator("#result_list input[name=_selected_action]").first.check()
-    page.select_option("select[name=action]", label="Export as XLSX")
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Run").click()
-    assert download.value.suggested_filename.endswith(".xlsx")
-    assert Path(download.value.path()).read_bytes()[:2] == b"PK"

@@ -9,7 +9,6 @@ from forms_structure.models import Form
 from forms_structure.structure import clean
 from tests.browser.accessibility import all_findings
 from tests.browser.form_renderer import (
-    VALID,
     application,
     assert_accessible,
     checked,
@@ -310,46 +309,6 @@ def test_own_texts_are_translated(page: Any) -> None:
         "constructor": output["en"],
     }
     assert "undefined" not in page.locator("#form").inner_text()
-
-
-def test_in_a_frame_whose_scripts_are_off(page: Any) -> None:
-    """The builder's preview: drawn and heard from outside; a second render replaces the first."""
-    sections = application()
-    page.evaluate(
-        """async ([sections, schema]) => {
-          const frame = document.createElement("iframe");
-          frame.sandbox = "allow-same-origin";
-          frame.srcdoc = "<!doctype html><body></body>";
-          const loaded = new Promise((resolve) => frame.addEventListener("load", resolve, { once: true }));
-          document.querySelector("#form").append(frame);
-          await loaded;
-          window.sent = [];
-          const onSubmit = (values) => sent.push(values);
-          const target = frame.contentDocument.body;
-          renderer.render(target, sections, { onSubmit });
-          window.form = renderer.render(target, sections, { schema, onSubmit });
-        }""",
-        [sections, checked(sections)],
-    )
-    frame = page.frame_locator("iframe")
-    assert frame.locator("form").count() == 1
-    frame.get_by_label("Your permit *").select_option("no")
-    frame.get_by_label("later", exact=True).check()
-    assert frame.get_by_label("Your why").is_visible()
-    frame.locator("[name=first_name]").press("Enter")
-    assert frame.get_by_role("alert").get_by_role("link").count() == 7
-    frame.get_by_role("link", name="Your email").click()
-    assert page.evaluate("document.querySelector('iframe').contentDocument.activeElement.name") == "email"
-    page.evaluate("form.show('first_name')")
-    page.evaluate(
-        """([sections, options]) => {
-          const target = document.querySelector("iframe").contentDocument.body;
-          renderer.render(target, sections, { ...options, onSubmit: (values) => sent.push(values) });
-        }""",
-        [sections, {"schema": checked(sections), "values": VALID}],
-    )
-    frame.get_by_role("button", name="Send application").click()
-    assert page.evaluate("sent") == [VALID]
 
 
 def test_two_forms_on_a_page_are_independent(page: Any) -> None:

@@ -1,25 +1,21 @@
-"""The validation of the reference renderer, and the renderer with the forms of a real site."""
+"""The validation of the reference renderer, and the renderer with the forms of a real site.
+
+tests/applications/submissions/test_validation_agreement.py compares it with other validators.
+"""
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from forms_structure.api.v1 import serve
 from tests.browser.form_renderer import (
     VALID,
-    Sections,
     application,
     assert_accessible,
     checked,
-    field,
     open_page,
-    served,
 )
 
 REAL_DATA = os.environ.get("REAL_DATA")
@@ -28,74 +24,6 @@ page = pytest.fixture(open_page)
 
 
 # --- validation ---
-
-
-def submissions(sections: Sections, luck: Random) -> Iterator[Any]:
-    """Submissions without end: what people send, and what they do not."""
-    odd = [None, True, 1, 1.5, "", "  ", "1", "0", [], ["1"], ["day", "day"], {}, "a@b", "+32 470", "x\ny"]
-
-    def answer(one: dict[str, Any]) -> Any:
-        values = [option["value"] for option in one.get("options", ())]
-        if one["type"] == "checkbox-group":
-            return luck.sample(values, luck.randint(1, len(values)))
-        if values:
-            return luck.choice(values)
-        simple = {"checkbox": "1", "email": "zoe@example.com", "tel": "+32 470", "date": "2000-02-29"}
-        return simple.get(one["type"], "Some words")
-
-    def fill(fields: Sections, given: dict[str, Any], often: float) -> None:
-        for one in fields:
-            if not one["required"] and luck.random() > often:
-                continue
-            if isinstance(one["label"], dict):
-                given[one["label"]["name"]] = "Frisian"
-            given[one["name"]] = value = answer(one)
-            chosen = value if isinstance(value, list) else [value]
-            fill([each for each in one.get("conditional", ()) if each["on_value"] in chosen], given, often)
-
-    yield from (None, [], "x", 4, {})
-    while True:
-        given: dict[str, Any] = {}
-        fill([one for section in sections for one in section["fields"]], given, luck.random())
-        for _ in range(luck.choice((0, 0, 1, 1, 2))):
-            names = list(given) or ["first_name"]
-            match luck.randrange(4):
-                case 0:
-                    given.pop(luck.choice(names), None)
-                case 1:
-                    given[luck.choice(names)] = luck.choice(odd)
-                case 2:
-                    given[luck.choice(["why", "nights", "extra", "constructor", "toString", "x"])] = "1"
-                case 3:
-                    given[luck.choice(names)] = given[luck.choice(names)] if given else "x"
-        yield given
-
-
-def test_validation_agrees_with_a_full_validator(page: Any) -> None:
-    luck = Random(20)
-    deep = field("d3", "checkbox", on_value="1", required=True, conditional=[field("d4", on_value="1")])
-    deep = field("d2", "checkbox-group", "1", "2", on_value="1", required=True, conditional=[deep])
-    deep = field("d1", "range", required=True, on_value="1", conditional=[deep, field("e", on_value="0")])
-    forms = [
-        application(),
-        served(field("top", "checkbox", conditional=[deep])),
-        served(
-            field("x", "range", label={"name": "x_name", "label": "X"}, required=True),
-            field("y", "range", label={"name": "y_name", "label": "Y"}),
-            field("z", "date"),
-        ),
-        serve(None)[0],
-    ]
-    for sections in forms:
-        schema = checked(sections)
-        made = submissions(sections, luck)
-        sent = [next(made) for _ in range(150)]
-        expected = [Draft202012Validator(schema).is_valid(each) for each in sent]
-        judged = page.evaluate(
-            "([schema, sent]) => sent.map((each) => !renderer.validate(schema, each).length)", [schema, sent]
-        )
-        assert [each for each, a, b in zip(sent, expected, judged, strict=True) if a != b] == []
-        assert 30 < sum(expected) < 130, "the examples should be of both kinds"
 
 
 def test_validation_names_the_error(page: Any) -> None:

@@ -13,7 +13,7 @@ from django.db import connection, models
 from django.test import Client
 
 from tests.browser.admin import serve_static_files
-from tests.factories import make_brand, make_vacancy
+from tests.factories import make_vacancy
 from tests.hostile_html import PAYLOADS, SCHEMES, TAGS
 from vacancies.fields import html_fields
 from vacancies.models import Vacancy
@@ -170,7 +170,7 @@ def test_nothing_runs_where_sites_show_the_texts(watch: Watch, served: Vacancy) 
         assert watch.calm() == []
 
 
-def test_nothing_runs_in_the_admin_for_texts_written_around_the_models(watch: Watch) -> None:
+def test_nothing_runs_in_the_form_for_texts_written_around_the_models(watch: Watch) -> None:
     page = watch.page
     log_in(page, watch.site)
     vacancy = make_vacancy()
@@ -181,14 +181,7 @@ def test_nothing_runs_in_the_admin_for_texts_written_around_the_models(watch: Wa
         **{field: PAYLOADS[name] for field, name in zip(TEXTS[1:], first, strict=True)},
     }
     write_around_the_models(vacancy, {"title": PAYLOADS["img-onerror"], **around})
-    brand = make_brand("hostile")
-    write_around_the_models(brand, {"description": around[TEXTS[0]], "name": PAYLOADS["svg-onload"]})
     assert Vacancy.objects.get().offer == around["offer"]
-
-    for path in ("vacancy/", f"vacancy/{vacancy.pk}/history/", "brand/", f"brand/{brand.pk}/change/"):
-        assert page.goto(f"{watch.site}/admin/vacancies/{path}").status == 200
-        page.wait_for_load_state()
-        assert watch.calm() == [], path
 
     page.goto(f"{watch.site}/admin/vacancies/vacancy/{vacancy.pk}/change/")
     wait_for_editors(page)

@@ -1,4 +1,4 @@
-"""The start page and the reports: trends, calendar, charts with tables; by keyboard, without JavaScript."""
+"""The start page and the reports: trends, calendar, charts with tables; by keyboard."""
 
 from datetime import timedelta
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from applications import statistics
-from tests.browser.admin import findings, follow, log_in, make_office, screenshot, visit
+from tests.browser.admin import findings, follow, log_in, make_office, visit
 from tests.factories import make_brand, make_vacancy
 from vacancies.statistics.recording import record_days
 
@@ -36,7 +36,6 @@ def test_recruiter_reads_the_calendar_and_the_reports(
     page.get_by_role("link", name="2 Published last 90 days: from 0 to 2").wait_for()
     assert page.locator(".start-tiles .spark").count() == 3
     assert findings(page) == []
-    screenshot(page, "start")
 
     page.get_by_role("link", name="Week", exact=True).focus()
     with page.expect_navigation():
@@ -51,7 +50,6 @@ def test_recruiter_reads_the_calendar_and_the_reports(
     visit(page, f"{site}/admin/")
     with page.expect_navigation():
         page.get_by_role("link", name="Reports").click()
-    screenshot(page, "reports")
     page.get_by_label("Divided by").select_option("regions")
     with page.expect_navigation():
         page.get_by_role("button", name="Show").click()
@@ -77,25 +75,3 @@ def test_pages_fit_a_phone_and_the_dark_theme(live_server: Any, browser_page: An
     assert page.locator(".calendar-weekdays").is_hidden()
     assert page.locator(".calendar-days > .is-empty").first.is_hidden()
     assert page.get_by_role("link", name="Closes: Driver").is_visible()
-
-
-def test_calendar_and_reports_work_without_javascript(
-    live_server: Any, browser_page: Any, office: None
-) -> None:
-    log_in(browser_page, live_server.url)
-    cookies = browser_page.context.cookies()
-    context = browser_page.context.browser.new_context(java_script_enabled=False)
-    context.add_cookies(cookies)
-    page = context.new_page()
-    page.set_default_timeout(60_000)
-    visit(page, f"{live_server.url}/admin/")
-    follow(page, "link", "Week")
-    page.get_by_role("link", name="Closes: Driver").wait_for()
-
-    visit(page, f"{live_server.url}{REPORTS}")
-    page.get_by_label("Brand", exact=True).select_option(label="Other")
-    with page.expect_navigation():
-        page.get_by_role("button", name="Show").click()
-    page.get_by_text("Table: Time to close by: Brand").click()
-    page.get_by_role("rowheader", name="Other").wait_for()
-    context.close()

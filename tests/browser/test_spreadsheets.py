@@ -1,15 +1,14 @@
-"""A recruiter imports vacancies from a spreadsheet, and changes them through an export."""
+"""A recruiter changes vacancies through an export and an import."""
 
 import csv
-from io import BytesIO, StringIO
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from openpyxl import load_workbook
 
-from tests.browser.admin import ADMIN, findings, follow, log_in, make_office, screenshot, visit
+from tests.browser.admin import ADMIN, findings, follow, log_in, make_office, visit
 from tests.factories import make_vacancy
 from vacancies.models import Vacancy
 
@@ -19,34 +18,6 @@ office = pytest.fixture(make_office)
 def upload(page: Any, name: str, content: bytes) -> None:
     page.set_input_files("#file", {"name": name, "mimeType": "application/octet-stream", "buffer": content})
     follow(page, "button", "Show the changes")
-
-
-def test_thirty_vacancies_are_imported_from_the_template(
-    live_server: Any, browser_page: Any, office: User
-) -> None:
-    page, site = browser_page, live_server.url
-    log_in(page, site)
-    visit(page, f"{site}{ADMIN}")
-    follow(page, "link", "Import…")
-    with page.expect_download() as download:
-        page.get_by_role("link", name="Download the empty template (XLSX)").click()
-    book = load_workbook(BytesIO(Path(download.value.path()).read_bytes()))
-    sheet = book.active
-    columns = {cell.value: cell.column for cell in sheet[1]}
-    for number in range(30):
-        for heading, text in (("Title", f"Nurse {number}"), ("Brand", "Acme"), ("Regions", "Ghent; Leuven")):
-            sheet.cell(number + 2, columns[heading], text)
-    file = BytesIO()
-    book.save(file)
-
-    upload(page, "vacancies.xlsx", file.getvalue())
-
-    page.get_by_text("30 new").wait_for()
-    assert findings(page) == []
-    screenshot(page, "import-new")
-    follow(page, "button", "Import 30 vacancies")
-    page.get_by_text("30 vacancies were created.").wait_for()
-    assert Vacancy.objects.filter(status="draft", brand__name="Acme").count() == 30
 
 
 def test_an_export_is_changed_and_imported_again(live_server: Any, browser_page: Any, office: User) -> None:
@@ -75,14 +46,11 @@ def test_an_export_is_changed_and_imported_again(live_server: Any, browser_page:
         "Row 3, Regions, “Paris”: “Paris” is not one of: Antwerp, Ghent, Leuven, Namur."
     ).wait_for()
     assert findings(page) == []
-    screenshot(page, "import-errors")
     upload(page, "vacancies.csv", as_csv(heading, row))
     page.get_by_role("heading", name="Row 2: Nurse").wait_for()
     assert findings(page) == []
-    screenshot(page, "import-changes")
     page.set_viewport_size({"width": 320, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
-    screenshot(page, "import-changes-narrow")
     assert Vacancy.objects.get(pk=nurse.pk).location == "Ghent"
 
     follow(page, "button", "Import 1 vacancy")

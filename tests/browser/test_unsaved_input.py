@@ -16,7 +16,6 @@ from tests.browser.admin import (
     make_office,
     picture,
     save,
-    screenshot,
     tab,
     visit,
 )
@@ -87,7 +86,6 @@ def test_input_survives_the_end_of_the_session(live_server: Any, browser_page: A
     assert page.input_value("#id_title") == "Night nurse"
     assert "We care, always" in page.input_value("#id_description")
     assert findings(page) == []
-    screenshot(page, "unsaved-restored")
     vacancy.refresh_from_db()
     assert vacancy.title == "Nurse"
     save(page)
@@ -206,7 +204,6 @@ def test_two_recruiters_edit_one_vacancy(live_server: Any, browser_page: Any, of
     report(anna)
     anna.get_by_text("Bob Maes has been editing since").wait_for()
     assert findings(anna) == []
-    screenshot(anna, "presence")
 
     # Bob saves; Anna is told. What does not overlap is merged, the title is chosen.
     bob.fill("#id_title", "Night nurse")
@@ -221,11 +218,9 @@ def test_two_recruiters_edit_one_vacancy(live_server: Any, browser_page: Any, of
     save(anna)
     anna.get_by_role("heading", name="Choose between two changes: Night nurse").last.wait_for()
     assert findings(anna) == []
-    screenshot(anna, "conflict")
     anna.set_viewport_size({"width": 320, "height": 800})
     assert anna.evaluate("document.documentElement.scrollWidth") <= 320
     anna.evaluate("document.documentElement.classList.add('dark')")
-    screenshot(anna, "conflict-narrow-dark")
     anna.set_viewport_size({"width": 1400, "height": 1000})
     anna.get_by_role("group", name="Title").get_by_label("Mine").check()
     save(anna)

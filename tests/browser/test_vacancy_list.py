@@ -1,4 +1,4 @@
-"""Recruiters work in the list of vacancies: columns, views, rows, shortcuts, cards on a phone."""
+"""Recruiters work in the list of vacancies: columns, views, shortcuts, cards on a phone, no scripts."""
 
 from datetime import timedelta
 from typing import Any
@@ -7,10 +7,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from tests.browser.admin import ADMIN, findings, follow, log_in, make_office, screenshot, visit
+from tests.browser.admin import ADMIN, findings, follow, log_in, make_office, visit
 from tests.factories import make_brand, make_vacancy
 from vacancies.dates import end_of_day
-from vacancies.models import SavedView, Vacancy, Version
+from vacancies.models import SavedView, Vacancy
 
 office = pytest.fixture(make_office)
 
@@ -35,42 +35,6 @@ def titles(page: Any) -> list[str]:
     return page.locator("#result_list tbody th a").all_inner_texts()
 
 
-def test_closing_vacancies_are_extended_with_six_clicks(
-    live_server: Any, browser_page: Any, office: User
-) -> None:
-    page, site = browser_page, live_server.url
-    closing = make_list()
-    log_in(page, site)
-    visit(page, f"{site}{ADMIN}")
-
-    clicks = 0
-
-    def click(target: Any, *, navigates: bool = False) -> None:
-        nonlocal clicks
-        clicks += 1
-        if navigates:
-            with page.expect_navigation():
-                target.click()
-        else:
-            target.click()
-
-    click(page.get_by_role("link", name="Closing this week", exact=True), navigates=True)
-    assert titles(page) == [f"Nurse {n}" for n in range(1, 6)]
-    click(page.locator("#action-toggle"))
-    clicks += 2  # opens the list of actions, and chooses one
-    page.select_option("select[name=action]", label="Extend…")
-    click(page.get_by_role("button", name="Run"), navigates=True)
-    screenshot(page, "extend")
-    assert findings(page) == []
-    click(page.get_by_role("button", name="Extend", exact=True), navigates=True)
-
-    page.get_by_text("5 vacancies were extended.").wait_for()
-    assert clicks == 6
-    assert [Vacancy.objects.get(pk=row.pk).publish_until for row in closing] == [
-        in_days(n + 14) for n in range(1, 6)
-    ]
-
-
 @pytest.mark.each_django
 def test_view_is_made_of_filters_and_columns(live_server: Any, browser_page: Any, office: User) -> None:
     page, site = browser_page, live_server.url
@@ -89,7 +53,6 @@ def test_view_is_made_of_filters_and_columns(live_server: Any, browser_page: Any
     page.locator(".list-columns summary").click()
     page.get_by_role("checkbox", name="Location").check()
     page.get_by_role("checkbox", name="Audience").uncheck()
-    screenshot(page, "columns")
     assert findings(page) == []
     follow(page, "button", "Show")
     assert page.get_by_role("columnheader", name="Location").is_visible()
@@ -106,34 +69,7 @@ def test_view_is_made_of_filters_and_columns(live_server: Any, browser_page: Any
     assert titles(page) == [f"Nurse {n}" for n in range(1, 6)]
     view = SavedView.objects.get()
     assert (view.name, view.is_shared, "last_day" in view.query) == ("Ghent", True, True)
-    screenshot(page, "views")
     assert findings(page) == []
-
-
-@pytest.mark.each_django
-def test_rows_are_edited_in_the_list(live_server: Any, browser_page: Any, office: User) -> None:
-    page, site = browser_page, live_server.url
-    first, second, *_ = make_list()
-    log_in(page, site)
-    visit(page, f"{site}{ADMIN}?view=all&attention=ending&o=last_day")
-    follow(page, "link", "Edit in the list")
-    day = timezone.localdate() + timedelta(days=60)
-    page.get_by_label("Closing date of “Nurse 1”").fill(day.isoformat())
-    page.get_by_label("Featured of “Nurse 2”").check()
-    page.get_by_label("Closing date of “Nurse 3”").fill("2001-01-01")
-    screenshot(page, "edit-rows")
-    assert findings(page) == []
-
-    follow(page, "button", "Save")
-
-    page.get_by_text("2 vacancies were saved.").wait_for()
-    page.get_by_text("The closing date has passed.").first.wait_for()
-    assert page.get_by_label("Closing date of “Nurse 3”").input_value() == "2001-01-01"
-    assert findings(page) == []
-    first.refresh_from_db()
-    second.refresh_from_db()
-    assert (first.publish_until, second.is_hot) == (end_of_day(day), True)
-    assert Version.objects.filter(change="changed", author=office).count() == 2
 
 
 def test_list_works_by_keyboard_unless_switched_off(
@@ -160,7 +96,6 @@ def test_list_works_by_keyboard_unless_switched_off(
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("?")
     page.locator("dialog#shortcuts[open]").wait_for()
-    screenshot(page, "shortcuts")
     assert findings(page) == []
     page.keyboard.press("Escape")
     page.locator("dialog#shortcuts").wait_for(state="hidden")
@@ -192,7 +127,6 @@ def test_list_has_two_line_cards_on_a_phone(live_server: Any, browser_page: Any,
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     heights = [row.bounding_box()["height"] for row in page.locator("#result_list tbody tr").all()]
     assert max(heights) < 72  # two lines
-    screenshot(page, "cards-320")
 
 
 def test_list_works_without_scripts(live_server: Any, browser_page: Any, office: User) -> None:

@@ -3,7 +3,6 @@
 `site` is the real service; `edge` has stub nodes.
 """
 
-import http.client
 import json
 import socket
 import ssl
@@ -311,16 +310,9 @@ def test_readiness_is_private_and_liveness_is_public(edge):
 # --- TLS and the access log ------------------------------------------------------------------------------
 
 
-def test_http_redirects_to_https_with_tls_1_3_and_http_2(site):
+def test_tls_1_3_and_http_2(site):
     with site.nginx.connect(protocols=("h2", "http/1.1")) as link:
         assert (link.version(), link.selected_alpn_protocol()) == ("TLSv1.3", "h2")
-
-    link = http.client.HTTPConnection("127.0.0.1", site.nginx.plain_port, timeout=30)
-    link.request("POST", "/v1/auth/token?a=b", headers={"Host": "evil.example"})
-    response = link.getresponse()
-    link.close()
-
-    assert (response.status, response.headers["Location"]) == (308, f"https://{HOST}/v1/auth/token?a=b")
 
 
 def test_access_log_has_no_query_token_or_full_address(edge):

@@ -1,4 +1,4 @@
-"""The builder in the user's language; forms, API and commands in theirs."""
+"""The builder in the user's language, and forms in theirs."""
 
 import json
 import re
@@ -6,14 +6,11 @@ from pathlib import Path
 
 import pytest
 from django.apps import apps
-from django.core.management import call_command
 from django.test import Client
-from django.utils import translation
 from pytest_django.asserts import assertContains, assertNotContains
 
 from forms_structure import operations
 from forms_structure.models import Form
-from tests.factories import make_vacancy
 from tests.forms_structure.builder import LIST, NAME, STRUCTURE
 
 APP = Path(apps.get_app_config("forms_structure").path)
@@ -134,33 +131,3 @@ def test_script_finds_each_of_its_texts(client):
         assert [one for one, _ in plural if len(texts.get(one, ())) != 2] == []
         assert (answer["Content-Language"], "Accept-Language" in answer["Vary"]) == (language, True)
     assert client.get("/admin/texts.js", headers={"Accept-Language": "en"}).status_code == 200
-
-
-# --- what does not follow the reader -----------------------------------------------------------
-
-
-def test_served_form_does_not_depend_on_the_reader(client, colleague, form):
-    make_vacancy(pk=9, form=form)
-    paths = ("/v1/vacancies/9/form", "/v1/vacancies/9/form/schema", "/v1/vacancies/99/form", "/openapi.json")
-    plain = [client.get(path) for path in paths]
-
-    reader = colleague("nl")
-    reader.get(LIST)  # leaves nothing behind
-    reader.cookies["django_language"] = "nl"
-    for path, before in zip(paths, plain, strict=True):
-        answer = reader.get(path)
-        assert (answer.status_code, answer.content) == (before.status_code, before.content)
-        for name in ("Content-Language", "Vary"):
-            assert answer.headers.get(name) == before.headers.get(name), (path, name)
-
-
-def test_command_is_in_english_on_a_dutch_site(db, settings, tmp_path, capsys):
-    settings.LANGUAGE_CODE = "nl"
-    make_vacancy(pk=9)
-    source = tmp_path / "forms.json"
-    source.write_text(json.dumps({"9": {"data": [{"title": "", "description": "", "fields": 7}]}}))
-
-    with translation.override("nl"), pytest.raises(SystemExit):
-        call_command("import_forms", str(source))
-
-    assert "Must be a list; received 7." in "".join(capsys.readouterr())

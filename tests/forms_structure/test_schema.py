@@ -4,9 +4,6 @@ import re
 from datetime import date
 from string import ascii_letters, digits
 
-import pytest
-from hypothesis import given
-from hypothesis import settings as search
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -176,40 +173,7 @@ def all_values(sections):
     return [option["value"] for field in all_fields(sections) for option in field.get("options", ())]
 
 
-@st.composite
-def mutations(draw, sections, submission):
-    """Strategy of `submission` with one or two members removed, added or changed."""
-    submission = dict(submission)
-    values, wrong = all_values(sections), [value for kind in WRONG_BY_KIND.values() for value in kind]
-    for _ in range(draw(st.integers(1, 2))):
-        name = draw(st.sampled_from([*all_names(sections), "unheard_of"]))
-        if draw(st.booleans()) and name in submission:
-            del submission[name]
-        else:
-            one = st.sampled_from([*values, *values, *wrong, *JUNK])
-            submission[name] = draw(one | st.lists(st.sampled_from([*values, "x"]), max_size=3))
-    return submission
-
-
 # --- The schema --------------------------------------------------------------------------------
-
-
-@pytest.mark.slow("validates 60 generated forms")
-@search(max_examples=60)
-@given(st.data())
-def test_schema_accepts_what_the_rules_accept(data):
-    sections = data.draw(forms())
-    schema = submission_schema(sections, address=ADDRESS)
-    Draft202012Validator.check_schema(schema)
-    validator = Draft202012Validator(schema)
-
-    submission = data.draw(submissions(sections))
-    assert is_valid(sections, submission)
-    validator.validate(submission)
-
-    for _ in range(4):
-        mutated = data.draw(mutations(sections, submission))
-        assert validator.is_valid(mutated) == is_valid(sections, mutated), mutated
 
 
 def changed_submissions(sections):

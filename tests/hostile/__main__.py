@@ -1,5 +1,4 @@
-"""Sends hostile requests to servers as they are in production: the corpus, pairs of requests for hidden and
-absent ids, and generated requests.
+"""Sends hostile requests to servers as they are in production: the corpus and generated requests.
 
     python -m tests.hostile --requests 20000 --database postgresql --nginx
 
@@ -14,11 +13,10 @@ from contextlib import ExitStack
 from typing import Any
 
 from tests import servers
-from tests.hostile.checker import Report, compare_with_baseline, send_cases
+from tests.hostile.checker import Report, send_cases
 from tests.hostile.client import Endpoint
 from tests.hostile.content import ENV, Content, create
 from tests.hostile.corpus import corpus
-from tests.hostile.corpus.baseline import baseline_pairs
 from tests.hostile.downloads import download_files
 from tests.hostile.generated import send_generated
 from tests.hostile.server import gunicorn, nginx
@@ -77,7 +75,6 @@ def run(content: Content, endpoint: Endpoint, options: Any) -> list[Report]:
         download_files(content, endpoint),
     ]
     if not options.only:
-        reports.append(compare_with_baseline(baseline_pairs(content), content, endpoint))
         reports.append(send_generated(options.requests, options.seed, content, endpoint))
     return reports
 

@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from tests.hostile.client import Connection, Endpoint, Response, send
-from tests.hostile.content import ABSENT, BASE, HIDDEN, HIDDEN_WORD, Content
-from tests.hostile.corpus.baseline import BaselinePair
+from tests.hostile.content import BASE, HIDDEN_WORD, Content
 from tests.hostile.corpus.case import CLOSED, MARK, PAGE, REFUSED, Case, request
 
 INTERNALS = (b"Traceback (most recent", b"django.core", b"OperationalError", b"psycopg", b"sqlite3.")
@@ -111,22 +110,6 @@ def send_cases(cases: Iterable[Case], content: Content, endpoint: Endpoint, name
             wrong.append(f"changed the response to {PAGE}: {after.status}")
             before = after
         report.count(case.name, response, wrong)
-    connection.close()
-    return report
-
-
-def compare_with_baseline(pairs: Iterable[BaselinePair], content: Content, endpoint: Endpoint) -> Report:
-    """Send both requests of each pair; the responses must be the same but for the id."""
-    report, connection = Report("hidden and absent ids"), Connection(endpoint)
-    for pair in pairs:
-        hidden, baseline = connection.send(pair.hidden.raw), connection.send(pair.baseline.raw)
-        wrong = list(violations(hidden, content, pair.hidden))
-        body = hidden.body
-        for pk in HIDDEN.values():
-            body = body.replace(str(pk).encode(), str(ABSENT).encode())
-        if not is_same(replace(hidden, body=body), baseline):
-            wrong.append(f"differs from an absent id: {hidden.status} and {baseline.status}")
-        report.count(pair.name, hidden, wrong)
     connection.close()
     return report
 

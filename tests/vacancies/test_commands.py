@@ -2,7 +2,6 @@
 
 import json
 from datetime import timedelta
-from io import StringIO
 from itertools import product
 
 import pytest
@@ -14,23 +13,13 @@ from rest_framework.response import Response
 from applications.models import Token
 from forms_structure import operations
 from tests.factories import make_brand, make_insider, make_recruiter, make_vacancy
+from tests.vacancies.commands import run
 from vacancies import quality
 from vacancies.api.v1 import ServedForm, SingleVacancyViewSet
 from vacancies.models import ListedVacancy, Recruiter, Vacancy, VacancyOption
 from vacancies.querysets import VacancyList, VacancyQuerySet
 
 pytestmark = pytest.mark.django_db
-
-
-def run(*words):
-    """Return (exit code, what went to stdout, lines of stderr)."""
-    out, err = StringIO(), StringIO()
-    code = 0
-    try:
-        call_command(*map(str, words), stdout=out, stderr=err)
-    except SystemExit as stop:
-        code = stop.code
-    return code, out.getvalue().strip(), err.getvalue().splitlines()
 
 
 # --- generate_vacancies ---

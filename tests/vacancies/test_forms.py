@@ -5,12 +5,11 @@ from itertools import product
 
 import jsonschema
 import pytest
-from django.test import Client
 
 from forms_structure import operations
 from forms_structure.models import ConsentText, Form
 from forms_structure.schema import submission_schema
-from tests.factories import make_brand, make_insider, make_vacancy
+from tests.factories import make_brand, make_vacancy
 from tests.forms_structure.strategies import LEVELS, section, served, specimen, text_field
 from vacancies.models import Vacancy
 
@@ -142,16 +141,6 @@ def test_form_is_served_in_the_format_of_the_api(client):
 
     assert response.json() == {"data": served(specimen(), "en", CONSENT)}
     assert response["Content-Type"] == "application/json"
-
-
-def test_save_is_visible_in_the_next_response(client):
-    form = make_form("Form")
-    vacancy = make_vacancy(form=form)
-    first, tag = version(client, vacancy), get(client, vacancy)["ETag"]
-    operations.save(form=form, structure=[section(title="New")])
-    assert titles(client, vacancy) == ["New"]
-    assert version(client, vacancy) != first
-    assert get(client, vacancy, **{"If-None-Match": tag}).status_code == 200
 
 
 # --- Generated parts ---------------------------------------------------------------------------
@@ -302,23 +291,6 @@ def test_response_is_cached_until_the_end_of_publication_at_most(client, at):
         for endpoint in ENDPOINTS:
             cached = get(client, vacancy, endpoint)["Cache-Control"]
             assert cached == f"public, max-age={max_age}", (endpoint, seconds)
-
-
-@pytest.mark.parametrize(("mode", "expected"), [("public", 200), ("authenticated", 404), ("network", 404)])
-def test_internal_form_requires_internal_access(settings, mode, expected):
-    settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["10.0.0.0/8"]
-    vacancy = make_vacancy(audience="internal", form=make_form("Internal"))
-    outsider, insider = Client(), Client()
-    insider.force_login(make_insider())
-    for endpoint in ENDPOINTS:
-        path = f"/v1/vacancies/{vacancy.pk}/{endpoint}"
-        assert outsider.get(path, REMOTE_ADDR="203.0.113.9").status_code == expected
-
-        response = insider.get(path, REMOTE_ADDR="10.1.2.3")
-        assert response.status_code == 200
-        cached = "public, max-age=60" if mode == "public" else "private, no-store"
-        assert response["Cache-Control"] == cached
-        assert response.has_header("ETag") == (mode == "public")
 
 
 def test_invalid_ids_give_the_same_404(client):

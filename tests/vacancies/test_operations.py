@@ -5,7 +5,6 @@ from itertools import product
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
 
 from tests.conftest import NOW
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
@@ -262,28 +261,6 @@ def test_restore_changes_content_but_not_publication(anna):
     # What was found is on record too, so the way back has a way back.
     back = restore(Version.objects.get(change="found"), author=anna, at=NOW + 2 * HOUR)
     assert read_content(back.vacancy) == now
-
-
-@pytest.mark.parametrize("state", ["published", "scheduled", "expired"])
-@pytest.mark.parametrize("lacks", ["head_recruiter", "description"])
-def test_restore_of_unpublishable_content_is_refused_if_published(state, lacks):
-    vacancy = make_one("draft")
-    Vacancy.objects.update(**{lacks: "" if lacks == "description" else None})
-    version = record(vacancy, Change.CREATED, author=None, at=NOW)
-    Vacancy.objects.update(
-        status="published", head_recruiter=make_recruiter(), brand=make_brand(), description="<p>New</p>",
-        **{"publish_until": None} | STATES[state],
-    )  # fmt: skip
-    before, versions = rows(), Version.objects.count()
-
-    if state == "expired" and lacks == "description":  # such a one stays editable, too
-        restore(version, author=None, at=NOW)
-        assert Vacancy.objects.get().description == ""
-        return
-    with pytest.raises(ValidationError):
-        restore(version, author=None, at=NOW)
-
-    assert (rows(), Version.objects.count()) == (before, versions)
 
 
 def test_deleted_vacancy_is_restored_as_a_draft_without_missing_rows(client, anna):

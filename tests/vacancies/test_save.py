@@ -1,5 +1,6 @@
 """`save_content`, the one way to write a vacancy: what it merges, refuses, submits and records."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from vacancies.models import Approval, Attachment, Vacancy, Version
 from vacancies.operations.save import ConflictError, plan_save, save_content
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters", "at")]
+DAY = timedelta(days=1)
 
 
 @pytest.fixture
@@ -81,18 +83,25 @@ def test_a_field_that_both_changed_is_a_conflict(anna: User) -> None:
     assert (Vacancy.objects.get().is_hot, Version.objects.count()) == (False, 0)
 
 
+@pytest.mark.parametrize("begin", [NOW - DAY, NOW + DAY])
 @pytest.mark.parametrize(
     ("change", "field"),
     [({"head_recruiter": None}, "head_recruiter"), ({"description": ""}, "description"),
      ({"publish_until": "2020-01-01T00:00:00+00:00"}, "publish_until")],
 )  # fmt: skip
-def test_published_vacancy_stays_complete(change: dict[str, Any], field: str) -> None:
-    vacancy = make_vacancy()
+def test_published_vacancy_stays_complete(change: dict[str, Any], field: str, begin: datetime) -> None:
+    vacancy = make_vacancy(publish_from=begin)
     before = read_content(vacancy)
     with pytest.raises(ValidationError) as error:
         save_content(vacancy, change, author=None, at=NOW)
     assert list(error.value.message_dict) == [field]
-    assert read_content(vacancy) == before
+    assert (read_content(vacancy), Version.objects.count()) == (before, 0)
+
+
+def test_expired_vacancy_stays_editable() -> None:
+    vacancy = make_vacancy(publish_from=NOW - 2 * DAY, publish_until=NOW - DAY)
+    save_content(vacancy, {"description": ""}, author=None, at=NOW)
+    assert Vacancy.objects.get().description == ""
 
 
 def test_markup_is_sanitised_before_it_is_compared_or_submitted(anna: User) -> None:

@@ -129,22 +129,6 @@ def test_full_disk_is_a_form_error(anna: Client, small_disk: Path) -> None:
     assert saved(attach(anna, vacancy, "a.pdf", b"%PDF-1.7"))
 
 
-def test_disk_full_during_storage_is_a_form_error(anna, small_disk, monkeypatch):
-    monkeypatch.setattr(uploads, "has_room", lambda storage, size: True)
-    (small_disk / "filler").write_bytes(bytes(2**21 - 100_000))
-    vacancy = make_vacancy(title="Nurse")
-    before = Vacancy.objects.values().get()
-    form = opened(anna, page(vacancy)) | {"title": "Cook"}
-    pdf = SimpleUploadedFile("a.pdf", b"%PDF-1.7" + bytes(200_000))
-    form |= {"attachments-TOTAL_FORMS": "1", "attachments-0-file": pdf}
-
-    response = anna.post(page(vacancy), form)
-    assert response.status_code == 507
-    assert str(uploads.NO_ROOM) in response.content.decode()
-    assert stored(small_disk) == ["filler"]
-    assert (Vacancy.objects.values().get(), Attachment.objects.count()) == (before, 0)
-
-
 def test_partially_written_file_is_deleted(anna, media, monkeypatch):
     """This test needs no permission to mount a file system."""
 

@@ -19,11 +19,15 @@ from tests.factories import make_brand, make_vacancy
 FOREIGN = "Zyxforeign"
 
 
+def group(name: str) -> Group:
+    return Group.objects.get(name=name)
+
+
 def colleague(name: str, role: str = "Recruiter", *brands: Any, **values: Any) -> User:
     """Return a new user with `role`, for `brands`."""
     user = User.objects.create_user(name, f"{name}@example.org", "x", is_staff=True, **values)
     if role:
-        user.groups.add(Group.objects.get(name=role))
+        user.groups.add(group(role))
     user.brands.set(brands)
     return user
 

@@ -3,8 +3,6 @@
 from datetime import timedelta
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from pytest_django.asserts import assertContains, assertNotContains
 
 from applications.models import AccessLog, Application, Stage
@@ -128,25 +126,6 @@ def test_filter_names_the_chosen_vacancy_of_an_own_brand(office):
     page = office.anna.get(LIST, {"vacancy__id__exact": office.foreign.vacancy_id})
     assertNotContains(page, FOREIGN)
     assert list(page.context["cl"].result_list) == listed(staff("homeless")) == []
-
-
-def test_query_count_does_not_depend_on_the_rows(office):
-    def count():
-        counts = {}
-        for query in ("", "?q=mia&o=3", "?o=-5.2", "?read=no&o=6"):
-            with CaptureQueriesContext(connection) as found:
-                office.anna.get(LIST + query)
-            counts[query] = len(found)
-        return counts
-
-    office.anna.get(LIST)
-    before = count()
-    for number in range(2):
-        application = apply(make_vacancy(brand=office.brand), address=f"mia{number}@example.org")
-        make_file(make_submission(application, {}))
-        Application.objects.filter(pk=application.pk).update(user=make_user() if number % 2 else None)
-    assert count() == before
-    assert max(before.values()) <= 12
 
 
 def test_marking_as_read_and_unread(office, at):

@@ -139,25 +139,6 @@ def test_page_links_the_newer_and_the_older_application_of_the_list(office, at):
         assert links(rows[1], f"?_changelist_filters={invalid}") == (rows[2].pk, rows[0].pk), invalid
 
 
-def test_page_query_count_does_not_depend_on_the_rows(office, django_assert_max_num_queries):
-    office.anna.get(page(office.own))
-    make_file(make_submission(office.own, {"cv": "x"}))
-    office.anna.post(page(office.own, "note"), {"text": "Note"})
-    # session, user, its permissions, those of its groups; the application, its vacancy; stage changes, twice;
-    # interviews, twice; submission, files; other applications; newer, older; notes, who they mention,
-    # colleagues; emails; the access log; the number of new ones; the stages to choose
-    with django_assert_max_num_queries(25) as queries:
-        office.anna.get(page(office.own))
-    few = len(queries)  # before the next request resets them
-    for number in range(2):
-        office.anna.post(page(office.own, "note"), {"text": f"Note {number}"})
-        apply(office.own.vacancy, stage=office.new)
-        move(applications=Application.objects.filter(pk=office.own.pk), author=None, at=timezone.now(),
-             stage=make_stage())  # fmt: skip
-    with django_assert_max_num_queries(few):
-        office.anna.get(page(office.own))
-
-
 # --- read and unread ---------------------------------------------------------------------------
 
 

@@ -1,15 +1,12 @@
 """The board: columns, cards, brand scoping. tests/browser/test_board.py moves cards."""
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from pytest_django.asserts import assertContains, assertNotContains
 
 from applications.admin import board
 from applications.models import Application
 from applications.operations import move
 from tests.applications.admin.conftest import FOREIGN, apply, staff
-from tests.applications.makers import make_user
 from tests.factories import make_vacancy
 
 pytestmark = pytest.mark.django_db
@@ -72,17 +69,3 @@ def test_auditor_sees_cards_without_forms(office):
     assertContains(page, "Mia")
     for text in ("board-move", "draggable"):
         assertNotContains(page, text)
-
-
-def test_query_count_does_not_depend_on_the_rows(office):
-    def count():
-        office.anna.get(BOARD)
-        with CaptureQueriesContext(connection) as found:
-            office.anna.get(BOARD)
-        return len(found)
-
-    before = count()
-    for number in range(2):
-        application = apply(make_vacancy(brand=office.brand), f"M{number}", stage=office.new)
-        Application.objects.filter(pk=application.pk).update(user=make_user() if number % 2 else None)
-    assert count() == before

@@ -87,8 +87,3 @@ def test_file_that_is_deleted_or_of_another_brand_is_not_found_and_not_logged(fi
     assert client.get(f"/admin/applications/application/files/{2**70}/").status_code == 404
     assert client.post(address(file)).status_code == 405
     assert accesses() == []
-
-
-def test_file_needs_permission_to_view_applications(file) -> None:
-    client = staff("view_vacancy", "view_submissionfile", "add_application")
-    assert (client.get(address(file)).status_code, accesses()) == (403, [])

@@ -4,17 +4,12 @@ import pytest
 from django.contrib.auth.models import Group, Permission, User
 
 from jobsite.accounts import roles
-from tests.applications.admin.conftest import colleague
+from tests.applications.admin.conftest import colleague, group
 from tests.applications.makers import signed_in
-from tests.factories import make_brand
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("module_roles")]
 
 LIST = "/admin/auth/user/"
-
-
-def group(name):
-    return Group.objects.get(name=name)
 
 
 def change(client, user, **values):
@@ -32,16 +27,6 @@ def access(user):
 
 def listed(client, query=""):
     return {user.username for user in client.get(f"{LIST}?{query}").context["cl"].result_list}
-
-
-@pytest.fixture
-def acme():
-    return make_brand("Acme")
-
-
-@pytest.fixture
-def beta():
-    return make_brand("Beta")
 
 
 @pytest.fixture
@@ -163,11 +148,15 @@ def test_brand_administrator_changes_no_one_above_or_of_other_brands(brand_admin
 
 def test_only_superusers_change_addresses_and_permissions(administrator, acme):
     an = colleague("an", "Recruiter", acme)
-    rights = {"is_superuser": "on", "user_permissions": [1, 2, 3], "password": "x"}
-    change(signed_in(administrator), an, email="mine@example.org", username="mine", **rights)
-    an.refresh_from_db()
-    assert (an.email, an.username) == ("an@example.org", "an")
-    assert (an.is_superuser, an.user_permissions.count(), an.check_password("x")) == (False, 0, True)
+    rights = {"is_superuser": "on", "user_permissions": [1, 2, 3], "password": "y"}
+    for user in (an, administrator):
+        name, client = user.username, signed_in(administrator)
+        sent = {"email": "mine@example.org", "username": "mine", "first_name": "Changed"}
+        assert change(client, user, **sent, **rights).status_code == 302
+        user.refresh_from_db()
+        assert (user.email, user.username, user.first_name) == (f"{name}@example.org", name, "Changed")
+        assert (user.is_superuser, user.user_permissions.count()) == (False, 0)
+        assert user.check_password("x")
     root = signed_in(User.objects.create_superuser("root"))
     change(root, an, email="mine@example.org", username="mine")
     an.refresh_from_db()

@@ -10,16 +10,13 @@ from django.test import Client
 
 from applications.api import bodies
 from applications.models import Application, FormSnapshot, IdempotencyKey, Message, Submission, SubmissionFile
-from forms_structure import operations as form_operations
 from tests.applications.submissions.sending import (
     PDF,
-    STRUCTURE,
     VALUES,
     document,
     make_field,
     make_form,
     make_open_vacancy,
-    options,
     path_of,
     pointers,
     send,
@@ -246,14 +243,8 @@ def test_invalid_values_are_a_422(vacancy):
     version, wrong = version_of(vacancy), []
     for values, expected in (
         ({"first_name": 1}, {"/values/first_name": "type"}),
-        ({"first_name": None}, {"/values/first_name": "type"}),
-        ({"first_name": ["Mia"]}, {"/values/first_name": "type"}),
-        ({"first_name": {"a": {"b": [1]}}}, {"/values/first_name": "type"}),
         ({"first_name": "a" * 201}, {"/values/first_name": "maxLength"}),
-        ({"email": ""}, {"/values/email": "pattern"}),
         ({"email": "mia@example.org\r\nBcc: x@example.org"}, {"/values/email": "pattern"}),
-        ({"email": "mia@example.org\n"}, {"/values/email": "pattern"}),
-        ({"email": f"{'a' * 64}@{'b.' * 100}org"}, {"/values/email": "maxLength"}),
         ({"phone": "1"}, {"/values/phone": "minLength"}),
         ({"skills": "python"}, {"/values/skills": "type"}),
         ({"skills": []}, {"/values/skills": "minItems"}),
@@ -261,14 +252,11 @@ def test_invalid_values_are_a_422(vacancy):
             {"skills": [[]] * 50_000},
             {f"/values/skills/{n}": "type" for n in range(4)} | {"/values/skills": "uniqueItems"},
         ),
-        ({"skills": [1]}, {"/values/skills/0": "type"}),
         ({"permit": "no"}, {"/values/permit_from": "required"}),
         ({"permit": "yes", "permit_from": "2026-05-01"}, {"/values/permit_from": "unevaluatedProperties"}),
         ({"permit_note": "hidden"}, {"/values/permit_note": "unevaluatedProperties"}),
-        ({"permit": "no", "permit_note": "shown"}, {"/values/permit_from": "required"}),
         ({"language": "Frisian"}, {"/values/level": "dependentRequired"}),
         ({"privacy_consent": "0"}, {"/values/privacy_consent": "enum"}),
-        ({"privacy_consent": True}, {"/values/privacy_consent": "type"}),
         ({"contact_me_by_fax": "yes"}, {"/values/contact_me_by_fax": "unevaluatedProperties"}),
         ({"cv": "cv.pdf"}, {"/values/cv": "required"}),
     ):
@@ -309,23 +297,3 @@ def test_invalid_members_of_the_document_are_a_422(vacancy):
     ):
         assert pointers(post(vacancy, json.dumps(valid | members).encode())) == expected, members
     assert pointers(post(vacancy, b"{}")) == {"/version": "required", "/values": "required"}
-
-
-# --- A form that changed ---
-
-
-def removed_option() -> Any:
-    structure = json.loads(json.dumps(STRUCTURE))
-    structure[1]["fields"][0] |= {"options": options("yes", "other"), "conditional": []}
-    return structure
-
-
-def test_option_that_was_removed_is_a_422_with_form_changed(vacancy):
-    version = version_of(vacancy)
-    form_operations.save(form=vacancy.form, structure=removed_option())
-    response = send(vacancy, VALUES | {"permit": "no", "permit_from": "2026-05-01"}, version=version)
-    unknown = send(vacancy, version="0" * 16).json()
-
-    assert response.json()["form_changed"] is True
-    assert pointers(response) == {"/values/permit": "oneOf", "/values/permit_from": "unevaluatedProperties"}
-    assert (unknown["form_changed"], unknown["errors"]) == (True, [])

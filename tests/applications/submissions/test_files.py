@@ -164,11 +164,6 @@ def test_other_paths_are_not_opened() -> None:
 # --- Crash points ------------------------------------------------------------------------------
 
 
-def content_of(file: SubmissionFile) -> bytes:
-    with open_file(file) as opened:
-        return opened.read()
-
-
 def test_full_disk_stores_nothing(settings, monkeypatch) -> None:
     write, calls = stored_files.private_files.write, []
 

@@ -72,16 +72,6 @@ def test_key_is_new_after_a_day(vacancy, time_machine, at):
 # --- Concurrent requests ---
 
 
-def races(test):
-    """Mark a test of concurrent requests."""
-    for mark in (
-        pytest.mark.django_db(transaction=True), pytest.mark.each_database,
-        pytest.mark.slow("sends requests at the same time"),
-    ):  # fmt: skip
-        test = mark(test)
-    return test
-
-
 def send_body(path, body, headers):
     return Client().post(path, body, "application/json", headers=headers)
 
@@ -100,20 +90,9 @@ def test_key_in_use_across_connections():
     assert send_body(path, body, KEY).status_code == 201
 
 
-@races
-def test_different_requests_at_once_with_one_key_store_one_application():
-    vacancy = make_open_vacancy()
-    path = path_of(vacancy)
-    sent = [json.dumps(document(vacancy, VALUES | {"first_name": name})) for name in "ABCD"]
-
-    answers = at_once(*[lambda body=body: send_body(path, body, KEY) for body in sent])
-
-    assert sorted(answer.status_code for answer in answers).count(201) == 1
-    assert {answer.status_code for answer in answers} <= {201, 409, 422}
-    assert Application.objects.count() == 1
-
-
-@races
+@pytest.mark.slow("sends requests at the same time")
+@pytest.mark.each_database
+@pytest.mark.django_db(transaction=True)
 def test_other_requests_at_once_are_marked_as_applied_again():
     vacancy = make_open_vacancy()
     path = path_of(vacancy)

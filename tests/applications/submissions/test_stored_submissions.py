@@ -1,4 +1,4 @@
-"""Submissions with files, from the request to the download: crash points, full disks, hostile files."""
+"""Submissions with files, from the request to the disk: bodies in pieces, and full disks."""
 
 import json
 import os
@@ -13,8 +13,7 @@ from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 from applications.api import bodies
 from applications.models import Application, Message, SubmissionFile
-from applications.submissions.files import StoredFiles, open_file
-from jobsite import private_files
+from applications.submissions.files import open_file
 from tests.applications.submissions.sending import (
     PDF,
     VALUES,
@@ -47,46 +46,6 @@ def counts() -> tuple[int, int, int]:
 def content() -> bytes:
     with open_file(SubmissionFile.objects.get()) as file:
         return file.read()
-
-
-class Killed(BaseException):
-    """The process is killed here."""
-
-
-def killed(*args: Any, **kwargs: Any) -> None:
-    raise Killed
-
-
-# --- Crash points ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("is_discarded", [True, False])
-def test_crash_before_the_commit_stores_nothing(vacancy, settings, monkeypatch, is_discarded) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr("applications.operations.submitting.queue_receipt", killed)
-        if not is_discarded:  # SIGKILL runs no handler
-            patch.setattr(StoredFiles, "discard", lambda self: None)
-        with pytest.raises(Killed):
-            send_files(vacancy, WITH_CV, headers=KEY, cv=("cv.pdf", PDF))
-    assert counts() == (0, 0, 0)
-    assert len(stored(settings)) == (0 if is_discarded else 1)
-
-    assert send_files(vacancy, WITH_CV, headers=KEY, cv=("cv.pdf", PDF)).status_code == 201
-    assert (counts(), content()) == ((1, 1, 1), PDF)
-
-
-def test_crash_after_the_commit_loses_nothing(vacancy, settings, monkeypatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr("applications.api.submissions.Response", killed)
-        with pytest.raises(Killed):
-            send_files(vacancy, WITH_CV, headers=KEY, cv=("cv.pdf", PDF))
-    file = SubmissionFile.objects.get()
-
-    for headers in (KEY, {}, {"Idempotency-Key": "two"}):
-        again = send_files(vacancy, WITH_CV, headers=headers, cv=("cv.pdf", PDF))
-        assert again.json()["data"]["reference"] == file.submission.application.reference
-    assert (counts(), content()) == ((1, 1, 1), PDF)
-    assert stored(settings) == [file.path]
 
 
 # --- Pieces ------------------------------------------------------------------------------------
@@ -125,15 +84,11 @@ def test_full_disk_is_a_503_and_the_client_can_repeat_the_request(vacancy, setti
     def full(*args: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    file, responses = bodies._new_file(), []
-    temporary = [(file, "write", full), (bodies, "_new_file", lambda: file)]
-    for changes in (temporary, [(private_files, "write", full)]):
-        with monkeypatch.context() as patch:
-            for change in changes:
-                patch.setattr(*change)
-            responses.append(send_files(vacancy, WITH_CV, headers=KEY, cv=("cv.pdf", PDF)))
-    found = [(each.status_code, each["Content-Type"]) for each in responses]
-    assert found == [(503, "application/problem+json")] * 2
-    assert responses[1].json()["errors"][0]["pointer"] == "/values/cv"
+    file = bodies._new_file()  # tests/applications/submissions/test_files.py fills the disk of PRIVATE_ROOT
+    with monkeypatch.context() as patch:
+        patch.setattr(file, "write", full)
+        patch.setattr(bodies, "_new_file", lambda: file)
+        response = send_files(vacancy, WITH_CV, headers=KEY, cv=("cv.pdf", PDF))
+    assert (response.status_code, response["Content-Type"]) == (503, "application/problem+json")
     assert (counts(), stored(settings)) == ((0, 0, 0), [])
     assert send_files(vacancy, WITH_CV, headers=KEY, cv=("cv.pdf", PDF)).status_code == 201

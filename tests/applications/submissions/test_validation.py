@@ -2,11 +2,6 @@
 
 import json
 
-import pytest
-from hypothesis import given
-from hypothesis import settings as search
-from hypothesis import strategies as st
-from hypothesis_jsonschema import from_schema
 from jsonschema import Draft202012Validator
 
 from applications.submissions import validation
@@ -14,7 +9,7 @@ from applications.submissions.validation import field_errors, file_fields
 from forms_structure.schema import submission_schema
 from tests.applications.submissions.sending import form_of
 from tests.forms_structure.strategies import served, specimen, text_field
-from tests.forms_structure.test_schema import CONSENT, all_names, submissions
+from tests.forms_structure.test_schema import CONSENT, all_names
 
 
 def errors_of(form, values):
@@ -32,29 +27,6 @@ def agrees(form, values):
     broken = {str(error.absolute_path[0]) for error in validator.iter_errors(values) if error.absolute_path}
     assert broken <= named
     return bool(errors) != validator.is_valid(values)
-
-
-def value_schemas(schema):
-    """Yield the rules of each value in a schema of a submission, as (name, rules)."""
-    yield from schema.get("properties", {}).items()
-    for condition in schema.get("allOf", ()):
-        yield from value_schemas(condition["then"])
-
-
-@pytest.mark.slow("150 generated forms")
-@search(max_examples=150)
-@given(st.data())
-def test_server_agrees_with_jsonschema_on_generated_values(data):
-    """Values that hypothesis-jsonschema makes from the rules of the form, and from their opposites."""
-    form = form_of(served(specimen(), "en", CONSENT))
-    rules = dict(value_schemas(submission_schema(form.sections, address="https://example.org/schema")))
-    submission = data.draw(submissions(form.sections))
-    for name in data.draw(st.lists(st.sampled_from(sorted(rules)), min_size=1, max_size=4, unique=True)):
-        plain = {
-            key: value for key, value in rules[name].items() if key not in ("format", "pattern", "title")
-        }
-        submission[name] = data.draw(from_schema({"not": plain}) | from_schema(plain) | from_schema({}))
-    assert agrees(form, submission), submission
 
 
 def test_each_member_of_the_specimen():

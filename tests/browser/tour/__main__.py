@@ -28,18 +28,16 @@ PORT = 28_917
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--site", type=Path, default=HERE, help="folder of the checkout to measure")
-    parser.add_argument("--python", default="", help="its Python (SITE/.venv/bin/python)")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument("--only", choices=list(TASKS), nargs="+", default=list(TASKS))
-    parser.add_argument("--screenshots", type=Path, help="folder for the last page of each task")
     parser.add_argument("--compare", type=Path, nargs=2, metavar=("BEFORE", "AFTER"), help="print two files")
     options = parser.parse_args()
     if options.compare:
         print(table(*(json.loads(path.read_text()) for path in options.compare)))
         return
-    python = options.python or str(options.site / ".venv/bin/python")
+    python = str(options.site / ".venv/bin/python")
     with tempfile.TemporaryDirectory() as folder, served(options.site, python, Path(folder)) as site:
-        figures = run(site, options.only, options.screenshots)
+        figures = run(site, options.only)
     if options.json:
         options.json.write_text(json.dumps(figures, indent=2) + "\n")
     print(table(figures))
@@ -91,7 +89,7 @@ def wait_for(url: str) -> None:
 # --- the tour ------------------------------------------------------------------------------------
 
 
-def run(site: str, names: list[str], screenshots: Path | None) -> dict[str, Any]:
+def run(site: str, names: list[str]) -> dict[str, Any]:
     figures = {}
     with sync_playwright() as driver:
         browser = driver.chromium.launch(
@@ -107,8 +105,6 @@ def run(site: str, names: list[str], screenshots: Path | None) -> dict[str, Any]
             hand = Hand(page, site)
             figures[name] = {"task": text} | figures_of(function, hand)
             print(f"{name}: {figures[name]}", flush=True)
-            if screenshots:
-                page.screenshot(path=screenshots / f"tour-{name}.png", full_page=True)
             context.close()
         browser.close()
     return figures
@@ -130,7 +126,6 @@ def figures_of(function: Any, hand: Hand) -> dict[str, Any]:
         "pages": hand.pages,
         "seconds": round(hand.seconds, 1),
         "server_seconds": round(hand.waited, 1),
-        "notes": hand.notes,
     }
 
 

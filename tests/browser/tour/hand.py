@@ -12,7 +12,6 @@ HOME = 0.4  # H: move the hand between mouse and keyboard
 THINK = 1.35  # M: decide on the next step; before each target and each text
 
 WAIT = 20_000  # ms for something to appear; machines are shared
-SHORT = 1_500  # ms for something that may not exist
 
 
 class NotPossibleError(Exception):
@@ -28,7 +27,6 @@ class Hand:
         self.seconds = 0.0  # of the person
         self.waited = 0.0  # for the server
         self._is_on_mouse = True
-        self.notes: list[str] = []
 
     # --- what it sees ---
 
@@ -43,12 +41,6 @@ class Hand:
             if time.monotonic() > end:
                 raise NotPossibleError
             self.page.wait_for_timeout(100)
-
-    def sees(self, *targets: Any) -> bool:
-        try:
-            return bool(self.find(*targets, timeout=SHORT))
-        except NotPossibleError:
-            return False
 
     def link(self, name: Any) -> Any:
         return self.page.get_by_role("link", name=name, exact=isinstance(name, str))
@@ -139,17 +131,6 @@ class Hand:
             raise NotPossibleError
         self.choose(select, found)
         self.follow(self.button("Run"))
-
-    def first(self, *ways: Callable[[], None]) -> None:
-        """Take the first of `ways` that the site has. A way fails before it counts anything."""
-        for way in ways[:-1]:
-            before = (self.clicks, self.keys)
-            try:
-                return way()
-            except NotPossibleError:
-                if (self.clicks, self.keys) != before:
-                    raise
-        return ways[-1]()
 
     # --- counting ---
 

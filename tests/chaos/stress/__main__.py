@@ -7,7 +7,7 @@ processes share. When the commit has returned, it records the new values there. 
 these values of each row that did not change during the request. Of a row that changed, it must show nothing
 older than the last commit before the request, and nothing that was rolled back (NEVER). A request with the
 tag of the same body must get 304. Every few seconds the writers pause, and responses are compared with those
-of a plain implementation, all lists with the oracle, and the tables of the read model with the vacancies.
+of a plain implementation, and the tables of the read model with the vacancies.
 
 Meanwhile the read model is maintained with small buckets, which are divided and merged, and is rebuilt now
 and then. There are two nodes. The clock of the second one steps by up to 400 seconds, and its responses must

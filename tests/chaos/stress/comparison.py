@@ -1,7 +1,6 @@
-"""Comparisons while no writer runs: each response with that of a plain implementation, each list with the
-oracle, and the tables of the read model with the vacancies."""
+"""Comparisons while no writer runs: each response with that of a plain implementation, and the tables of the
+read model with the vacancies."""
 
-import json
 import random
 import time
 from itertools import pairwise
@@ -107,33 +106,6 @@ def compare_responses(
             report("another ETag than that of the body", target)
         if found[0].status == 200 and "etag" in found[0].headers:
             tags[target] = (found[0].headers["etag"], found[0].body)
-    return requests
-
-
-def compare_with_oracle(shared: SharedState, node: Node, offset: float) -> int:
-    """Read all pages of each list and report where the ids are not those of the oracle; return how many
-    requests that took."""
-    requests = 0
-    for path in oracle.LISTS:
-        start, pks, page, total = time.time() + offset, [], 1, None
-        while page < 100:
-            target = address(path, {"page[size]": "30", "page[number]": str(page)})
-            body = json.loads(request(node.port, target).body)
-            total = body["meta"]["total"]
-            pks += [item["id"] for item in body["data"]]
-            if not body["links"]["next"]:
-                break
-            page += 1
-        requests += page
-        now = time.time() + offset
-        if is_time_constant(shared, start, now):
-            snapshot = shared.snapshot()
-            vacancies = [snapshot.facts(place) for place in range(shared.count)]
-            expected = oracle.newest_first(each for each in vacancies if oracle.is_listed(path, each, now))
-            if total != len(pks) or pks != expected:
-                odd = sorted(set(expected) ^ set(pks))
-                detail = f"{path}: total {total}, {len(pks)} items, not {len(expected)}: {odd or pks}"
-                shared.errors.put(("differs from the oracle", detail, 0))
     return requests
 
 

@@ -1,15 +1,14 @@
 # ruff: noqa: E501 - tables of requests
 """Submissions of application forms: bodies, files and keys."""
 
-import io
 import json
 import struct
-import zipfile
 from collections.abc import Iterator
 from typing import Any
 
 from tests.hostile.content import Content
 from tests.hostile.corpus.case import CLOSED, MARK, REFUSED, Case, case
+from tests.vacancies.sample_files import make_zip
 
 PDF = b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\nendobj\n%%EOF\n"
 WORD = b"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
@@ -144,14 +143,6 @@ def _multipart(content: Content) -> Iterator[Case]:
     for boundary in (*boundaries, "=B7; boundary=B8"):
         kind = f"Content-Type: multipart/form-data; boundary{boundary}"
         yield post(f"boundary{boundary[:12]!r}", whole, {201, 400, 415, CLOSED}, kind)
-
-
-def make_zip(parts: dict[str, bytes]) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, each in parts.items():
-            archive.writestr(name, each)
-    return packed.getvalue()
 
 
 def _files(content: Content) -> Iterator[Case]:

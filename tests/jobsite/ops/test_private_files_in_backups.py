@@ -51,17 +51,6 @@ def test_private_files_are_restored_on_an_empty_machine(
     assert run("clean_media")["files"] == []
 
 
-def test_unchanged_private_files_are_not_written_again(site: Site, settings: Any, tmp_path: Path) -> None:
-    folder = Path(settings.PRIVATE_ROOT)
-    made = run("backup", tmp_path / "backups")
-    files = media(folder)
-    (folder / min(files)).unlink()
-    private_files.write(NAME, [b"new"])
-
-    assert run("restore", made["archive"], force=True)["written"] == 1
-    assert media(folder) == files | {NAME: b"new"}
-
-
 def test_failed_restore_leaves_no_private_file(
     site: Site, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

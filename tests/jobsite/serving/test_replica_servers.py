@@ -177,18 +177,6 @@ def test_settings_of_connections(server, django_db_blocker):
         with django_db_blocker.unblock(), databases(DATABASE_URL=server.url, DATABASE_POOL=pool):
             assert elsewhere(prepared) == statements
 
-    def timeouts():
-        return fetch("SELECT current_setting('statement_timeout'), current_setting('lock_timeout')")[0]
-
-    urls = {"DATABASE_URL": server.url, "REPLICA_URL": server.url}
-    with django_db_blocker.unblock():
-        with databases(**urls, STATEMENT_TIMEOUT="9"):
-            for alias in ("default", REPLICA):
-                with replica.reading(alias):
-                    assert elsewhere(timeouts) == ("9s", "2s")
-        with databases(**urls):
-            assert elsewhere(timeouts)[0] == "0"
-
     def read(_):
         try:
             return fetch("SELECT pg_backend_pid() FROM pg_sleep(0.02)")[0][0]

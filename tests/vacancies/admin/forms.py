@@ -3,16 +3,15 @@
 import re
 from datetime import UTC, datetime
 from html import unescape
-from io import BytesIO
 from typing import Any
 
 from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
-from PIL import Image
 
 from tests.applications.makers import signed_in
 from tests.messages import messages_of
+from tests.vacancies.sample_files import encoded
 from vacancies.models import Vacancy
 
 LIST = "/admin/vacancies/vacancy/"
@@ -94,6 +93,4 @@ def listed(client: Client, url: str) -> set[int]:
 
 
 def picture(name: str, kind: str, size: tuple[int, int] = (400, 300)) -> SimpleUploadedFile:
-    file = BytesIO()
-    Image.new("1" if kind != "WEBP" else "RGB", size).save(file, kind)
-    return SimpleUploadedFile(name, file.getvalue())
+    return SimpleUploadedFile(name, encoded(kind, "1" if kind != "WEBP" else "RGB", size))

@@ -274,19 +274,6 @@ def test_second_change_is_added_to_the_first(ed: Client, lea: Client, strict: Br
     assert (reread(vacancy).title, reread(vacancy).location) == ("First", "Ghent")
 
 
-def test_restoring_a_version_of_a_public_vacancy_waits(ed: Client, lea: Client, strict: Brand) -> None:
-    vacancy = make(strict)
-    old = record(vacancy, Change.CREATED, author=user("ed"), at=NOW - DAY)
-    Vacancy.objects.update(title="Changed")
-    record(reread(vacancy), Change.CHANGED, author=user("ed"), at=NOW - DAY)
-    where = f"{LIST}{vacancy.pk}/versions/{old.pk}/"
-    assert "submitted for approval" in ed.get(where).content.decode()
-    ed.post(where)
-    assert (reread(vacancy).title, outcomes(vacancy)) == ("Changed", [WAITING])
-    decide(lea, vacancy, "approve")
-    assert reread(vacancy).title == "Nurse"
-
-
 def test_moving_a_public_vacancy_into_the_brand_needs_approval(strict: Brand) -> None:
     vacancy = make(make_brand("Free"))
     root = signed_in(User.objects.create_superuser("root"))

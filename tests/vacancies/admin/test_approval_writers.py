@@ -220,9 +220,10 @@ def import_a_title(client: Client, vacancy: Vacancy) -> None:
 
 def restore_a_title(client: Client, vacancy: Vacancy) -> None:
     Vacancy.objects.filter(pk=vacancy.pk).update(title="Changed")
-    old = recorded(vacancy)
+    where = f"{LIST}{vacancy.pk}/versions/{recorded(vacancy).pk}/"
     Vacancy.objects.filter(pk=vacancy.pk).update(title="Nurse")
-    client.post(f"{LIST}{vacancy.pk}/versions/{old.pk}/")
+    assert "submitted for approval" in client.get(where).content.decode()
+    client.post(where)
 
 
 CHANGES = (save_form, save_unsaved_input, save_merged, import_a_title, restore_a_title)

@@ -14,10 +14,8 @@ from tests.factories import make_brand, make_option, make_recruiter, make_vacanc
 from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, errors, opened, page, saved
 from vacancies.history.versions import read_content
 from vacancies.models import (
-    Approval,
     Attachment,
     Autosave,
-    Brand,
     Presence,
     Vacancy,
     VacancyOption,
@@ -132,15 +130,6 @@ def test_input_of_an_edited_template_does_not_come_back(anna: Client) -> None:
     template.refresh_from_db()
     assert (template.content["title"], Vacancy.objects.count(), kept(anna)) == ("Carer", 0, [])
     assertContains(anna.get(url), f'data-settled="{data["page"]}"')
-
-
-def test_input_that_was_submitted_for_approval_does_not_come_back(anna: Client, vacancy: Vacancy) -> None:
-    Brand.objects.update(requires_approval=True)
-    data = opened(anna, page(vacancy)) | {"title": "Carer"}
-    autosave(anna, vacancy, data)
-    assert saved(anna.post(page(vacancy), data))
-    vacancy.refresh_from_db()
-    assert (vacancy.title, Approval.objects.count(), kept(anna)) == ("Nurse", 1, [])
 
 
 def test_save_keeps_the_input_of_another_window(anna: Client, vacancy: Vacancy) -> None:

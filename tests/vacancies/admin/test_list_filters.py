@@ -12,7 +12,7 @@ from pytest_django.asserts import assertContains, assertNotContains
 
 from tests.factories import make_brand, make_filter, make_option, make_recruiter, make_vacancy
 from tests.messages import messages_of
-from tests.vacancies.admin.forms import LIST, listed, run
+from tests.vacancies.admin.forms import LIST, ask, listed, run
 from vacancies.dates import end_of_day
 from vacancies.models import FilterOption, Vacancy
 
@@ -144,6 +144,7 @@ def test_tab_lists_what_closes_this_week_first_to_close_first(anna: Client) -> N
 
 def test_extend_by_weeks_counts_from_each_closing_date(anna: Client) -> None:
     rows = [make_closing(n, title=f"Row {n}") for n in (1, 3)]
+    assert ask(anna, "extend", rows).context["form"]["by"].value() == "2"
     for by, expected in (("2", [15, 17]), ("4", [43, 45])):
         assert run(anna, "extend", rows, by=by) == ["2 vacancies were extended."]
         assert [ends_in(row) for row in rows] == expected

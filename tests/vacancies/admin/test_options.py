@@ -61,6 +61,18 @@ def test_new_options_go_last_and_get_values_of_their_own(anna: Client, regions: 
     assert not FilterOption.objects.filter(filter__keyword="types").exists()
 
 
+def test_filter_is_switched_off_in_the_list(anna: Client) -> None:
+    make_vacancy(options={"regions": ["Ghent"], "types": ["Nurse"]})
+    rows = [Filter.objects.get(keyword="regions"), *Filter.objects.exclude(keyword="regions")]
+    data = {"form-TOTAL_FORMS": len(rows), "form-INITIAL_FORMS": len(rows), "_save": "Save"}
+    data |= {
+        f"form-{n}-{name}": getattr(row, name) for n, row in enumerate(rows) for name in ("id", "position")
+    }
+    data |= {f"form-{n}-is_active": "on" for n in range(1, len(rows))}
+    assert saved(anna.post("/admin/vacancies/filter/", data))
+    assert [each["keyword"] for each in anna.get("/v1/filters").json()["data"]] == ["types"]
+
+
 # --- added in place ---
 
 

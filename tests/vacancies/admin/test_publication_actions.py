@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from django.utils import timezone
 from pytest_django.asserts import assertContains
 
 from tests.conftest import NOW
@@ -132,28 +131,6 @@ def test_single_action_leads_to_its_vacancy(anna: Client) -> None:
 
 
 # --- on the list ---
-
-
-def test_publish_action_reports_how_many_and_why_not(anna: Client, vacancy: Vacancy) -> None:
-    ready = make_vacancy(title="Cook", description="<p>Cook.</p>", **STATES["draft"])
-    planned = make_vacancy(title="Baker", publish_from=timezone.now() + timedelta(days=9))
-    Vacancy.objects.create(title="Porter")
-    before = make_vacancy(title="Clerk", status="unpublished")
-
-    assert run(anna, "publish", list(Vacancy.objects.order_by("title"))) == [
-        "3 vacancies were published.",
-        "“Nurse” was not changed. It is already published.",
-        "“Porter” was not changed. A vacancy needs a lead recruiter to be published. "
-        "A vacancy needs a brand to be published. A vacancy needs a description to be published.",
-    ]
-    states = {vacancy.title: vacancy.state.value for vacancy in Vacancy.objects.all()}
-    assert states.pop("Porter") == "draft"
-    assert states == dict.fromkeys(("Cook", "Nurse", "Baker", "Clerk"), "published")
-    ready.refresh_from_db()
-    assert ready.search_text == "cook cook."
-    starts = dict(Vacancy.objects.values_list("pk", "publish_from"))
-    assert starts[before.pk] == before.publish_from  # past starts are kept, scheduled ones replaced
-    assert starts[planned.pk] <= timezone.now()
 
 
 def test_changelist_action_asks_once_for_the_date_and_reports_each_refusal(anna, at):

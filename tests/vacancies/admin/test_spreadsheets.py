@@ -112,6 +112,8 @@ def test_export_has_the_fields_of_the_form(anna, nurse):
     assert row[7:9] == [datetime(2026, 1, 5, 8), datetime(2026, 4, 30)]
     [template] = load_workbook(BytesIO(anna.get(f"{LIST}import-template/").content)).active.values
     assert list(template) == TITLES[:-1]
+    assert f'href="{LIST}import/"' in anna.get(LIST).content.decode()
+    assert f'href="{LIST}import-template/"' in anna.get(IMPORT).content.decode()
 
 
 def test_export_has_what_the_list_shows(anna, nurse, monkeypatch):

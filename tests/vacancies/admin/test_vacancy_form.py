@@ -84,19 +84,6 @@ def test_form_posted_back_unchanged_changes_nothing(anna: Client, vacancy: Vacan
     assert Vacancy.objects.filter(pk=vacancy.pk).values().get() == before
 
 
-def test_updated_at_follows_every_real_change(anna: Client, vacancy: Vacancy, regions: list) -> None:
-    for change in (
-        {"title": "Head nurse"},
-        {"description": "<p>Cure</p>"},
-        {"regions": [regions[0].pk]},
-        {"attachments-TOTAL_FORMS": "1", "attachments-0-url": "https://acme.test/papers/a.pdf"},
-    ):
-        Vacancy.objects.update(updated_at=LONG_AGO)
-        assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | change))
-        assert Vacancy.objects.get().updated_at > LONG_AGO, change
-    assert list(vacancy.attachments.values_list("name", flat=True)) == ["a.pdf"]
-
-
 # --- options ---
 
 

@@ -70,14 +70,6 @@ def test_facets_count_under_the_other_filters(client, three):
     assert found["regions"] == {"ghent": 1}
 
 
-def test_every_listed_option_matches_a_vacancy(client, three):
-    for query in ({}, {"filter[regions]": "ghent"}, {"filter[types]": "nurse", "filter[regions]": "mons"}):
-        for keyword, options in facets(client, **query).items():
-            for value, count in options.items():
-                name = f"filter[{keyword}]"
-                assert len(titles(client, **query | {name: value})) == count
-
-
 def test_filter_shape_and_order(client, three):
     make_filter("regions", position=0, label="Where")
     make_filter("types", position=1)

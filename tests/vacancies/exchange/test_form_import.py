@@ -3,17 +3,17 @@
 import copy
 import json
 import os
-from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from forms_structure import operations
 from forms_structure.models import ConsentText, Form, Snapshot
 from tests.factories import make_brand, make_vacancy
 from tests.servers import Instance
+from tests.vacancies.commands import run
 from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db
@@ -36,16 +36,6 @@ def write(folder, forms, name="forms.json"):
     path = folder / name
     path.write_text(json.dumps({str(pk): {"data": data} for pk, data in forms.items()}))
     return path
-
-
-def run(command, *words):
-    """Return (exit code, standard output, lines of standard error)."""
-    out, err = StringIO(), StringIO()
-    try:
-        call_command(command, *map(str, words), stdout=out, stderr=err)
-    except SystemExit as stop:
-        return stop.code, out.getvalue().strip(), err.getvalue().splitlines()
-    return 0, out.getvalue().strip(), err.getvalue().splitlines()
 
 
 def served(client, pk):

@@ -3,15 +3,15 @@
 import copy
 import json
 import os
-from io import StringIO
+from functools import partial
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.db import DatabaseError
 
 from tests.factories import make_recruiter, make_vacancy
+from tests.vacancies import commands
 from vacancies.history.versions import record, record_drift
 from vacancies.models import Attachment, Brand, Filter, Recruiter, Vacancy, VacancyOption, VacancyRecruiter
 
@@ -22,14 +22,7 @@ FULL = json.loads((Path(__file__).parents[2] / "contract/v1/vacancy-full.json").
 REAL_DATA = os.environ.get("REAL_DATA")
 
 
-def run(*words, command="import_vacancies", **options):
-    """Return (exit code, summary, lines of standard error) of a command that imports."""
-    out, err = StringIO(), StringIO()
-    try:
-        call_command(command, *map(str, words), stdout=out, stderr=err, **options)
-    except SystemExit as stop:
-        return stop.code, out.getvalue().strip(), err.getvalue().splitlines()
-    return 0, out.getvalue().strip(), err.getvalue().splitlines()
+run = partial(commands.run, "import_vacancies")
 
 
 def write(folder, items, name="items.json"):

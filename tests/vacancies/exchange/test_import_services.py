@@ -13,6 +13,7 @@ from tqdm import tqdm
 from jobsite.ops import commands
 from tests.factories import make_vacancy
 from tests.servers import Instance, stub_server
+from tests.vacancies.commands import run as run_command
 from tests.vacancies.exchange.test_import import all_filters, items, run, snapshot, write  # noqa: F401
 from tests.vacancies.exchange.test_import_changes import one
 from vacancies.exchange.importer import Importer
@@ -297,7 +298,7 @@ INVALID = (
 def test_invalid_url_is_reported_in_one_line():
     for command, (source, reason) in product(("import_vacancies", "import_forms"), INVALID):
         with pytest.raises(CommandError) as refused:
-            run(source, command=command)
+            run_command(command, source)
 
         assert (refused.value.returncode, str(refused.value)) == (2, f"{source}: {reason}")
 
@@ -323,7 +324,7 @@ def test_redirect_to_another_origin_is_refused(command):
         away = (302, {"Location": f"{other}/v1/vacancies?page%5Bsize%5D=100&page%5Bnumber%5D=1"}, b"")
         routes = dict.fromkeys(service(internal=[]), away)
         with stub_server(routes) as (url, _):
-            code, _, [line] = run(url, "--token", "secret", command=command)
+            code, _, [line] = run_command(command, url, "--token", "secret")
 
     assert (code, seen, Vacancy.objects.count()) == (1, [], 0)
     assert line.startswith(f"failed: {url}: {url}/v")
@@ -340,14 +341,14 @@ def test_private_address_is_refused_unless_allowed(monkeypatch, command):
         )
         named = f"http://jobs.example:{port}"
 
-        code, _, lines = run(named, command=command)
+        code, _, lines = run_command(command, named)
         assert (code, seen) == (1, [])
         assert lines == [
             f"failed: {named}: jobs.example is at 127.0.0.1, which is not a public address; "
             "pass --allow-address 127.0.0.1 to allow it."
         ]
 
-        run(named, "--allow-address", "127.0.0.0/8", command=command)
+        run_command(command, named, "--allow-address", "127.0.0.0/8")
         assert seen
         with pytest.raises(CommandError, match="is not an IP address or network"):
-            run(named, "--allow-address", "jobs.example", command=command)
+            run_command(command, named, "--allow-address", "jobs.example")

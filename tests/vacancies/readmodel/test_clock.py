@@ -95,16 +95,6 @@ def test_processes_with_different_clocks_serve_their_own_time(
     assert plain_pages == [] or not ON_POSTGRESQL  # no clock makes the read model unusable for the other
 
 
-@pytest.mark.slow("reads every page of every list")
-@pytest.mark.each_database
-@pytest.mark.parametrize("steps", [(0, 90, 0), (90, -90, 90), (0, 400 * 24 * 60, 0), (30, 29, 30, -180)])
-def test_cached_response_is_not_served_after_a_step_of_the_clock(site, schedule, now, time_machine, steps):
-    for minutes in steps:
-        time_machine.move_to(now + timedelta(minutes=minutes), tick=False)
-        for path in (LIST, f"{LIST}?sort=title", f"{LIST}/{Vacancy.objects.last().pk}"):
-            check(site, path)
-
-
 def test_cached_response_ends_to_the_microsecond(site, now, time_machine):
     make_vacancy(publish_from=now + HOUR, publish_until=now + 2 * HOUR)
     one = timedelta(microseconds=1)
