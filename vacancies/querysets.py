@@ -220,7 +220,9 @@ class VacancyQuerySet(PublishedQuerySet):
             if shown is None or relation in shown:
                 queryset = queryset.select_related(relation)
         if shown is None or shown & set(Keyword.values):
-            choices = self.model.options.through._default_manager.select_related("option__filter")
+            choices = self.model.options.through._default_manager.annotate(
+                keyword=F("option__filter__keyword"), label=F("option__label")
+            )
             queryset = queryset.prefetch_related(
                 Prefetch("choices", choices.order_by("position", "pk"), to_attr="ordered_choices")
             )

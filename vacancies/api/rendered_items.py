@@ -47,7 +47,7 @@ def render(serializer_class: type[BaseSerializer], pks: Iterable[int]) -> dict[i
     rendered = {}
     for each in Vacancy.objects.with_related().filter(pk__in=list(pks)):
         for choice in each.ordered_choices:
-            choice.option.label = Token(f"option:{choice.option_id}")
+            choice.label = Token(f"option:{choice.option_id}")
         rendered[each.pk] = render_item(serializer.to_representation(each))
     return rendered
 

@@ -34,7 +34,6 @@ from vacancies.models import (
     Attachment,
     Audience,
     Filter,
-    FilterOption,
     Recruiter,
     Status,
     Vacancy,
@@ -175,16 +174,18 @@ class Importer:
             setattr(vacancy, name, wanted[name])
         return changed
 
-    def _options(self, item: JsonObject, vacancy: Vacancy, changed: set[str]) -> list[FilterOption]:
-        """Return the options of all keywords; those that `item` does not have stay as they are."""
-        options: list[FilterOption] = []
+    def _options(self, item: JsonObject, vacancy: Vacancy, changed: set[str]) -> list[int]:
+        """Return the ids of the options of all keywords; those that `item` does not have stay as they are."""
+        options: list[int] = []
         for keyword in Keyword:
-            known = [c.option for c in vacancy.ordered_choices if c.option.filter.keyword == keyword]
+            known = [c.option_id for c in vacancy.ordered_choices if c.keyword == keyword]
             chosen = (
-                [self._rows.option(keyword, label) for label in item[keyword]] if keyword in item else known
+                [self._rows.option(keyword, label).pk for label in item[keyword]]
+                if keyword in item
+                else known
             )
             options += chosen
-            if [option.pk for option in chosen] != [option.pk for option in known]:
+            if chosen != known:
                 changed.add("options")
         return options
 
@@ -353,7 +354,7 @@ def _replace_children(
     vacancy: Vacancy,
     changed: set[str],
     *,
-    options: list[FilterOption],
+    options: list[int],
     recruiters: list[Recruiter],
     attachments: list[tuple[str, str]],
 ) -> None:
@@ -361,7 +362,7 @@ def _replace_children(
     if "options" in changed:
         vacancy.choices.all().delete()
         VacancyOption.objects.bulk_create(
-            VacancyOption(vacancy=vacancy, option=option, position=n) for n, option in enumerate(options)
+            VacancyOption(vacancy=vacancy, option_id=pk, position=n) for n, pk in enumerate(options)
         )
     if "recruiters" in changed:
         vacancy.recruiter_links.all().delete()

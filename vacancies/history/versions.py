@@ -61,9 +61,7 @@ def _content(row: Vacancy) -> Content:
     values = columns_of(row)
     for keyword in Keyword:
         values[keyword.value] = [
-            [choice.option_id, choice.option.label]
-            for choice in row.ordered_choices
-            if choice.option.filter.keyword == keyword
+            [choice.option_id, choice.label] for choice in row.ordered_choices if choice.keyword == keyword
         ]
     values["recruiters"] = [[link.recruiter_id, str(link.recruiter)] for link in row.ordered_recruiter_links]
     values["attachments"] = [

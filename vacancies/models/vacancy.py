@@ -278,7 +278,7 @@ class Vacancy(models.Model):
 
     def labels(self, keyword: Keyword) -> list[str]:
         """Return the labels of one vocabulary in order. Requires `with_related()`."""
-        return [c.option.label for c in self.ordered_choices if c.option.filter.keyword == keyword]
+        return [choice.label for choice in self.ordered_choices if choice.keyword == keyword]
 
     def missing_to_publish(self) -> dict[str, str]:
         """Return the reasons why it cannot be published, by field (docs/decisions.md #6, #9)."""
@@ -297,6 +297,9 @@ class VacancyOption(models.Model):
     vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="choices")
     option = models.ForeignKey(FilterOption, on_delete=models.PROTECT, related_name="choices")
     position = models.PositiveIntegerField(default=0)
+
+    keyword: str  # of its filter; set by `VacancyQuerySet.with_related()`
+    label: str  # of the option; the same
 
     class Meta:
         verbose_name = _("option of a vacancy")
