@@ -96,12 +96,8 @@ def test_robots_txt_and_favicon_are_served(client):
 
 
 def test_problems_of_accept_headers_and_parameters(client):
-    for accept in ("*/*", "application/*", "application/json", "text/html, */*;q=0.1", ""):
-        assert client.get("/v1/vacancies", headers={"accept": accept}).status_code == 200, accept
-    for accept in ("text/html", "x" * 7000):
-        answer = client.get("/v1/vacancies", headers={"accept": accept})
-
-        assert (answer.status_code, answer["Content-Type"]) == (406, "application/problem+json"), accept
+    answer = client.get("/v1/vacancies", headers={"accept": "text/html"})
+    assert (answer.status_code, answer["Content-Type"]) == (406, "application/problem+json")
 
     query = "page[sise]=1&filter[region]=x&sort=title&sort=title&utm=1&utm=2&filter=1&filter[]=1"
     errors = client.get(f"/v1/vacancies?{query}").json()["errors"]

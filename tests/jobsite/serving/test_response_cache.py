@@ -167,6 +167,21 @@ def test_origins_share_an_entry_unless_cors_is_limited(service, settings):
         assert [headers["Vary"] for headers in received] == ["Accept-Encoding, origin"] * 3
 
 
+def test_accept_header_gives_the_same_status_with_and_without_the_cache(service):
+    taken = ["", "*/*", "application/*", "Application/JSON; indent=4", "text/html, */*;q=0.1"]
+    taken += ["*/*;q=0, application/json"]
+    refused = ["text/html", "text/*", "application/ld+json", "application/json;q=0, */*", "*/*; q=0.0"]
+    refused += ["x" * 7000]
+    for path in (LIST, V0_1, FILTERS):
+        service.ask(path)
+
+        for accept in taken + refused:
+            cached = service.ask(path, HTTP_ACCEPT=accept)[0][:3]
+            made = ask(_bare, path, HTTP_ACCEPT=accept)[0][:3]
+            expected = "200" if accept in taken else "406"
+            assert (cached, made) == (expected, expected), (path, accept[:40])
+
+
 @pytest.mark.slow("many requests")
 def test_cache_is_bounded_and_evicts_the_least_recently_used(service):
     for number in range(40):
