@@ -123,7 +123,10 @@ LOGGING: dict[str, object] = {
         "json": {"()": "jobsite.ops.logs.JsonFormatter"},
         "text": {"()": "jobsite.ops.logs.TextFormatter"},
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
+    "filters": {"refused": {"()": "jobsite.ops.logs.RefusedFilter"}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["refused"]}
+    },
     "loggers": {
         "django": {"level": "INFO" if DEBUG else "ERROR"},
         "django.security.DisallowedHost": {"level": "CRITICAL"},  # clients cause it; they get a 400
@@ -224,12 +227,13 @@ USE_TZ = True
 # --- Accounts ----------------------------------------------------------------------------------
 
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    {"NAME": name}
     for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-        "NumericPasswordValidator",
+        "django.contrib.auth.password_validation.UserAttributeSimilarityValidator",
+        "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "django.contrib.auth.password_validation.CommonPasswordValidator",
+        "django.contrib.auth.password_validation.NumericPasswordValidator",
+        "jobsite.accounts.passwords.VarietyValidator",
     )
 ]
 LOGIN_URL = "admin:login"
@@ -270,6 +274,7 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="webmaster@localhost"
 # Failed sign-ins, by password or code: 429 after AXES_FAILURE_LIMIT for one account from one address.
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
+    "jobsite.accounts.passwords.PublicPasswordBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
 # Passwords and codes that one address may submit, on pages and for tokens; off if RATE_LIMIT is off.

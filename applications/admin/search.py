@@ -63,7 +63,8 @@ class Group:
 class Kind:
     """A kind of rows: its label and model, how a word matches, and what a hit shows. `exact` finds rows by a
     number or an address through an index. Of a large kind, only the newest rows are compared; older ones come
-    from a trigram index on the SQL expression `indexed`, which has words as `folded` returns them."""
+    from a trigram index on the SQL expression `indexed`, which has words as `folded` returns them. Users of
+    every brand see all rows of a shared kind."""
 
     label: StrOrPromise
     model: type[Model]
@@ -72,6 +73,7 @@ class Kind:
     related: tuple[str, ...] = ()
     exact: Callable[[str], Q | None] = lambda text: None
     is_large: bool = False
+    is_shared: bool = False
     indexed: str = ""
     folded: Callable[[str], str] = fold
 
@@ -140,6 +142,7 @@ KINDS = (
         Recruiter,
         contains("name", "function"),
         lambda row: (row.name, row.function),
+        is_shared=True,
     ),
     Kind(
         gettext_lazy("Users"),
@@ -155,6 +158,7 @@ KINDS = (
         contains("label"),
         lambda option: (option.label, option.filter.label),
         related=("filter",),
+        is_shared=True,
     ),
     Kind(gettext_lazy("Brands"), Brand, contains("name"), lambda brand: (brand.name, "")),
 )
@@ -207,9 +211,6 @@ def _group(
 ) -> Group:
     group = Group(str(kind.label))
     name = f"{kind.model._meta.app_label}_{kind.model._meta.model_name}"
-    has_words = reduce(and_, map(kind.matches, words))
-    if not kind.is_large and not kind.model._default_manager.filter(has_words).exists():
-        return group  # none of any brand, so it does not matter which ones the user may see
     own = page.get_queryset(request)
     pks: dict[int, None] = {}  # in order
     for find in (_exact, _newest, _indexed):
@@ -241,6 +242,10 @@ def _exact(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
 
 def _newest(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
     """Return the ids of rows with all `words`, the newest first. Of a large kind, older rows are not read."""
+    if not (kind.is_large or kind.is_shared):
+        # Read first which rows the user may see. PostgreSQL would do it only for rows with the words, and the
+        # time would tell whether rows of other brands have them.
+        own = kind.model._default_manager.filter(pk__in=list(own.values_list("pk", flat=True)))
     rows = own.filter(reduce(and_, map(kind.matches, words)))
     if kind.is_large:
         last = kind.model._default_manager.aggregate(last=Max("pk"))["last"] or 0
@@ -267,7 +272,7 @@ def _indexed(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
         cursor.execute(f"SELECT id FROM {table} WHERE {' AND '.join(conditions)} LIMIT {INDEXED}", parameters)
         pks = [pk for (pk,) in cursor.fetchall()]
         cursor.execute("SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = on")
-    return _ids(own.filter(pk__in=pks))
+    return _ids(own.filter(pk__in=pks or [0]))  # always a statement, for the reason given in _newest
 
 
 def _escaped(word: str) -> str:

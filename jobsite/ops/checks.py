@@ -14,8 +14,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.contrib.staticfiles.storage import ManifestFilesMixin, staticfiles_storage
-from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.core.checks import CheckMessage, Error, Info, Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError
 from django.http.request import validate_host
@@ -313,6 +314,21 @@ def register_content_check(check: Callable[[], list[CheckMessage]]) -> Callable[
             return []
 
     return run
+
+
+@register_content_check
+def staff_have_a_second_factor() -> list[CheckMessage]:
+    """Report that a password alone opens the admin, if somebody can open it."""
+    staff = get_user_model()._default_manager.filter(is_staff=True, is_active=True)
+    if settings.SECOND_FACTOR != "off" or not staff.exists():
+        return []
+    return [
+        Info(
+            "SECOND_FACTOR is off: whoever knows the password of a colleague can open the admin.",
+            hint="Set SECOND_FACTOR to required; see docs/operations/accounts.md.",
+            id="jobsite.I001",
+        )
+    ]
 
 
 def is_database_created() -> bool:

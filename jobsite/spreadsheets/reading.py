@@ -14,7 +14,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
 from openpyxl.cell.read_only import EmptyCell, ReadOnlyCell
 
-from jobsite.spreadsheets import BOM, FORMULA
+from jobsite.spreadsheets import APOSTROPHE, BOM
 from jobsite.spreadsheets.writing import as_text
 
 FILE_MAX = 10 * 2**20  # bytes
@@ -57,10 +57,10 @@ def read(file: UploadedFile, *, rows_max: int) -> list[Row]:
 
 
 def normalised(text: str) -> str:
-    """Return `text` without what spreadsheets change: line ends, spaces around it, and the apostrophe that
-    keeps an exported text from being calculated."""
+    """Return `text` without what spreadsheets change: line ends, spaces around it, and the apostrophes that
+    keep an exported text from being calculated."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
-    return text[1:] if text[:1] == "'" and text[1:].startswith(FORMULA) else text
+    return APOSTROPHE.sub(r"\1", text)
 
 
 def _csv(content: bytes) -> Iterator[Row]:

@@ -254,6 +254,16 @@ def test_error_without_a_working_node_has_retry_after(edge, fail_nodes):
     assert (page.status, page.headers["Content-Type"], page.headers["Retry-After"]) == (502, "text/html", "2")
 
 
+def test_error_log_has_no_personal_link(edge, fail_nodes):
+    fail_nodes(2)
+    links = ("/preview/", "/account/reset/MQ/", "/account/receipt/", "/account/invitation/", "/apply/thanks/")
+    assert [edge.nginx.request(f"{link}zyxsecret").status for link in links] == [502] * len(links)
+    assert edge.nginx.request("/after").status == 502
+    log = edge.nginx.conf.with_name("error.log")
+    servers.until(lambda: "/after" in log.read_text())
+    assert "zyxsecret" not in log.read_text()
+
+
 @pytest.fixture
 def unresponsive():
     """A node that accepts connections and sends no response."""
@@ -317,7 +327,11 @@ def test_tls_1_3_and_http_2(site):
 
 def test_access_log_has_no_query_token_or_full_address(edge):
     secret = "zyxsecret"
-    paths = (f"/account/reset/{secret}/{secret}", f"/account/receipt/{secret}/withdraw")
+    paths = (
+        f"/account/reset/{secret}/{secret}",
+        f"/account/receipt/{secret}/withdraw",
+        f"/apply/thanks/{secret}",
+    )
     paths = (f"/v1/vacancies/3?preview={secret}", f"/preview/{secret}", *paths)
     for client in ("203.0.113.77", "2001:db8:77:1:2:3:4:5"):
         for path in paths:
@@ -326,11 +340,17 @@ def test_access_log_has_no_query_token_or_full_address(edge):
                 Authorization=f"Bearer {secret}", Referer=f"https://a/{secret}",
             )  # fmt: skip
 
-    servers.until(lambda: sum(line["request_id"] == "logged-request" for line in edge.nginx.lines) == 8)
+    servers.until(lambda: sum(line["request_id"] == "logged-request" for line in edge.nginx.lines) == 10)
 
     lines = [line for line in edge.nginx.lines if line["request_id"] == "logged-request"]
     assert "zyx" not in json.dumps(lines)
-    logged = ["/v1/vacancies/3", "/preview/...", "/account/reset/...", "/account/receipt/..."]
-    assert [line["path"] for line in lines[:4]] == logged
+    logged = [
+        "/v1/vacancies/3",
+        "/preview/...",
+        "/account/reset/...",
+        "/account/receipt/...",
+        "/apply/thanks/...",
+    ]
+    assert [line["path"] for line in lines[:5]] == logged
     assert {line["network"] for line in lines} == {"203.0.113.0", "2001:db8:77::"}
     assert {line["status"] for line in lines} == {200}

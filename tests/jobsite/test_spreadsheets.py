@@ -1,6 +1,8 @@
 """Reading of uploaded spreadsheets: what is read, and what is refused with which reason."""
 
-from io import BytesIO
+import csv
+import re
+from io import BytesIO, StringIO
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
@@ -56,11 +58,22 @@ def test_files_of_spreadsheet_programs_are_read():
         assert [row for _number, row in rows_of(content)] == rows
     assert isinstance(rows_of(xlsx(["=1+1"]))[0][1][0], Formula)
     assert not isinstance(rows_of(xlsx(["'=1+1"]))[0][1][0], Formula)
-    for text in ("a", "=1", "'=1", "'a", " a\r\nb ", "+32 470"):
+    for text in ("a", "=1", "'=1", "'a", " a\r\nb ", "+32 470", "a;=1", 'a\t"=1', "a\r\n- b", "a;'b"):
         assert normalised(str(writing.without_formula(text))) == normalised(text)
 
     assert rows_of(b'a,b\n\n,\n"1\r\n2",x') == [(1, ["a", "b"]), (4, ["1\n2", "x"])]
     assert rows_of(xlsx(["a", "b"], [], [None, "x"])) == [(1, ["a", "b"]), (3, ["", "x"])]
+
+
+def test_csv_has_no_formula_however_it_is_split():
+    """Excel splits at semicolons in many languages, and quotes count only at the beginning of a cell."""
+    attacks = ["=1", "a;=1", 'a;"=1', 'a;""+1', "a\n=1", "a\r\n@1", "a\r-1", "a\t=1", "a;\n=1", ";=1;=1"]
+    attacks += [f"{attack};b" for attack in attacks]
+    table = [["id", attack, "end"] for attack in attacks] + [[attack, "end"] for attack in attacks]
+    file = "".join(writing.csv_lines([table])).removeprefix("\ufeff")
+    for delimiter in ",;\t":
+        cells = [cell for row in csv.reader(StringIO(file, newline=""), delimiter=delimiter) for cell in row]
+        assert [cell for cell in cells if re.match("[=+@-]", cell)] == [], delimiter
 
 
 @pytest.mark.parametrize(

@@ -345,10 +345,10 @@ def test_passkeys_are_offered(client, anna):
         assert (refused.status_code in (200, 302), is_in(client)) == (True, False)
 
 
-SITE = "https://testserver"
+SITE, FRAMED = "https://testserver", " in a frame of another site"
 STRANGE = (
     "https://sub.testserver", "https://testserver:8443", "http://testserver", "https://testserver.example",
-    "https://testserver/", "null", "",
+    "https://testserver/", "null", "", SITE + FRAMED,
 )  # fmt: skip
 
 
@@ -361,7 +361,9 @@ class Phone:
 
     def answer(self, client, kind, origin, **response):
         challenge = websafe_decode(client.session["mfa.webauthn.state"]["challenge"])
-        self.data = webauthn.CollectedClientData.create(kind, challenge, origin)
+        is_framed = origin.endswith(FRAMED)
+        origin = origin.removesuffix(FRAMED)
+        self.data = webauthn.CollectedClientData.create(kind, challenge, origin, cross_origin=is_framed)
         name, response = websafe_encode(self.id), {"clientDataJSON": websafe_encode(self.data)} | response
         known = {"type": "public-key", "clientExtensionResults": {"credProps": {"rk": True}}}
         return json.dumps(known | {"id": name, "rawId": name, "response": response})

@@ -359,13 +359,17 @@ def test_default_consent_text_is_a_warning_once_vacancies_are_published(settings
 
 
 @pytest.mark.django_db
-def test_demo_password_and_missing_retention_are_a_warning(settings):
+def test_risks_of_the_content_are_reported(settings):
     User.objects.create_superuser("admin", password="admin")
     User.objects.create_user("editor", password="another")
     User.objects.create_user("applicant", password="applicant", is_active=False)
 
     [message] = demo_passwords_are_changed()
     assert (message.id, message.hint) == ("jobsite.W015", "manage.py changepassword admin")
+
+    assert ids(checks.staff_have_a_second_factor) == ["I001"]
+    settings.SECOND_FACTOR = "optional"
+    assert ids(checks.staff_have_a_second_factor) == []
 
     settings.APPLICATIONS_KEPT_DAYS, settings.ERASURE_LOG = 0, ""
     assert ids(applications_expire) == []
