@@ -1,6 +1,7 @@
 """The outbox: emails are queued in the transaction that causes them. `manage.py deliver` sends them."""
 
 import re
+from collections.abc import Iterable
 from datetime import datetime
 
 from django.contrib.auth.models import User
@@ -26,10 +27,13 @@ def queue(
     application: Application | None = None,
     author: User | None = None,
     recipient: User | None = None,
+    vacancies: Iterable[int] = (),
+    link_marker: str = "",
     at: datetime,
 ) -> Message:
     """Add an email to the outbox, and return it. `author` is the recruiter who wrote it, `recipient` the
-    colleague it is for.
+    colleague it is for. It names the `vacancies`, by id. `link_marker` stands for the secret of the personal
+    links in `body`.
 
     The subject becomes one line, so that nothing in it can add a header. An email to an invalid address is
     added as failed: it is shown, and nobody waits for it.
@@ -44,6 +48,8 @@ def queue(
         language=language if language in LANGUAGES else site_language(),
         subject=as_subject(subject),
         body=as_body(body),
+        link_marker=link_marker,
+        vacancies=list(vacancies),
         state=Message.State.QUEUED if is_valid else Message.State.FAILED,
         error="" if is_valid else INVALID_ADDRESS,
         queued_at=at,
