@@ -19,7 +19,7 @@ from jobsite.languages import LANGUAGES, site_language
 
 ADDRESS_MAX, SUBJECT_MAX = 254, 200  # characters
 INVALID_ADDRESS = gettext_noop("The address is not valid.")
-TOO_MANY = gettext_noop("This address got as many receipts as RECEIPT_RATE allows.")
+TOO_MANY = gettext_noop("Not sent: this address got many emails in a short time.")
 # Anybody can cause these, for any address. An applicant causes a confirmation in an account of their own.
 UNASKED = (Message.Kind.RECEIPT, Message.Kind.WITHDRAWAL)
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
