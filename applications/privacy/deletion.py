@@ -122,11 +122,11 @@ def typed_by(user: User | None = None, address: str = "") -> Q:
     """Match failed sign-ins with the name or address of `user`, or with `address`, typed as a name; but not
     those with a name or address of another account: they are that account's, and count for its lockout."""
     names = {user.get_username(), user.email} if user else set()
-    others = User._default_manager.exclude(pk=user.pk if user else None)
+    others = User._default_manager.exclude(pk__in=[user.pk] if user else [])
     typed = Q(pk__in=[])
     for name in (names | {address}) - {""}:
         named = others.filter(Q(username__iexact=name) | Q(email__iexact=name))
-        typed |= Q(username__iexact=name) & ~Exists(named)
+        typed |= Q(~Exists(named), username__iexact=name)
     return typed
 
 
