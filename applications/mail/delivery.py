@@ -70,10 +70,11 @@ class MailDelivery:
         if item.state == Message.State.SENDING:
             return self._finish(item, Message.State.FAILED, ABANDONED)
         item.attempts += 1
+        is_readable = may_still_read(item)
         claimed = Message.objects.filter(pk=item.pk, state=Message.State.QUEUED)
         if not claimed.update(state=Message.State.SENDING, attempts=item.attempts):
             return "gone"
-        if not may_still_read(item):
+        if not is_readable:
             return self._finish(item, Message.State.FAILED, NOT_ALLOWED)
         try:
             self._send(item)
