@@ -281,6 +281,8 @@ AUTHENTICATION_BACKENDS = [
 SIGN_IN_RATE = env.str("SIGN_IN_RATE", "20/min")
 # Password reset mails to one account; independent of RATE_LIMIT.
 RESET_MAIL_RATE = env.str("RESET_MAIL_RATE", "3/hour")
+# Receipts and confirmations to one e-mail address, which anybody can enter; independent of RATE_LIMIT.
+RECEIPT_RATE = env.str("RECEIPT_RATE", "5/hour")
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]

@@ -54,6 +54,7 @@ class Message(models.Model):
         FAILED = "failed", pgettext_lazy("an email", "failed")
 
     WAITING = (State.QUEUED, State.SENDING)  # neither sent nor failed
+    SECRET = "personal-link"  # stands for the secret of a link where an email is shown
 
     kind = models.CharField(_("kind"), max_length=20, choices=Kind.choices)
     # None: an email to a colleague that is about no single application
@@ -74,7 +75,11 @@ class Message(models.Model):
     to = models.EmailField(_("to"))
     language = models.CharField(_("language"), max_length=2)
     subject = models.CharField(_("subject"), max_length=400)
-    body = models.TextField(_("body"))
+    body = models.TextField(_("body"))  # with `link_marker` in place of the secret of a personal link
+    # Random, so that nothing that an applicant or recruiter writes has it. Empty: no personal link.
+    link_marker = models.CharField(max_length=32, blank=True, default="", db_default="", editable=False)
+    # Ids of the vacancies that an email to a colleague names. It is not sent if the colleague lost one.
+    vacancies = models.JSONField(default=list, db_default=[], editable=False)
     state = models.CharField(_("status"), max_length=10, choices=State.choices, default=State.QUEUED)
     attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
     error = models.CharField(
@@ -100,6 +105,11 @@ class Message(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} {self.pk}"  # without the address, because logs contain it
+
+    @property
+    def text(self) -> str:
+        """The body as it is shown and exported."""
+        return self.body.replace(self.link_marker, self.SECRET) if self.link_marker else self.body
 
 
 class EmailOptOut(models.Model):

@@ -24,7 +24,7 @@ def send_emails(emails: Sequence[Email], *, author: User | None, at: datetime) -
         recent = Message.objects.filter(
             application__in=present, author=author, queued_at__gt=at - DUPLICATE_AGE
         )
-        known = set(recent.values_list("application", "subject", "body"))
+        known = {(message.application_id, message.subject, message.text) for message in recent}
         sent, repeated = [], []
         for email in emails:
             application = email.application
@@ -38,7 +38,8 @@ def send_emails(emails: Sequence[Email], *, author: User | None, at: datetime) -
                 to=application.address,
                 language=email.language,
                 subject=email.subject,
-                body=email.body,
+                body=email.marked_body,
+                link_marker=email.marker,
                 application=application,
                 author=author,
                 at=at,

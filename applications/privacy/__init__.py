@@ -10,11 +10,10 @@ from applications.privacy.accounts import (
 from applications.privacy.deletion import KINDS
 from applications.privacy.erasure import erase, erase_again, erase_application
 from applications.privacy.export import export, export_application
-from applications.privacy.mentions import ERASED
+from applications.privacy.mentions import names_of, possible_mentions
 from applications.privacy.retention import has_own_periods, purge, purge_credentials
 
 __all__ = [
-    "ERASED",
     "KINDS",
     "NoSuchAccountError",
     "StaffAccountError",
@@ -26,6 +25,8 @@ __all__ = [
     "export_application",
     "find",
     "has_own_periods",
+    "names_of",
+    "possible_mentions",
     "purge",
     "purge_credentials",
     "sessions_by_account",

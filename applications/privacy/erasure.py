@@ -1,7 +1,7 @@
 """Erasure of an applicant on request, and again after a restore."""
 
 import os
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import partial
@@ -14,19 +14,21 @@ from django.db.models import ProtectedError, Q
 from django.utils import timezone
 
 from applications.models import Application
-from applications.privacy import mentions
 from applications.privacy.accounts import (
     NoSuchAccountError,
     StaffAccountError,
     sessions_by_account,
 )
-from applications.privacy.deletion import delete_account, delete_applications, delete_sign_ins, typed_by
+from applications.privacy.deletion import delete_account, delete_applications, delete_sign_ins
 from applications.querysets import accounts_with, folded_address
 
 
 def erase(*, user: User | None = None, address: str = "", is_logged: bool = True) -> Counter[str]:
     """Delete an applicant: the account `user` with its applications, and all applications that were sent from
     the e-mail address `address`, in whichever account they are. Return the number of deleted rows by kind.
+
+    `address` has to be proven: the caller knows that its mailbox is the applicant's. No text is searched for
+    names and addresses, because applicants choose these (docs/decisions.md #236).
 
     If `is_logged`, a line of anonymous hashes is appended to ERASURE_LOG, outside the database: an older
     backup still contains the applicant (see `erase_again`).
@@ -40,22 +42,19 @@ def erase(*, user: User | None = None, address: str = "", is_logged: bool = True
         own = Q(email_folded=folded_address(address)) if address else Q(pk__in=[])
         applications = _lock(own | Q(user=user) if user else own)
         digests = [_digest_of(each) for each in applications]
-        names = mentions.names_of(user, applications) | ({address} - {""})
         counts = delete_applications(each.pk for each in applications)
         if user:
             digests.append(_digest(user.pk, user.date_joined))
             counts.update(delete_account(user, sessions_by_account()))
-        for each in {each.email for each in applications} | {address}:
-            counts["failed_sign_ins"] += delete_sign_ins(typed_by(address=each))
-        counts.update(mentions.clean(names))
+        counts["failed_sign_ins"] += delete_sign_ins(address=address)
         if is_logged:  # before the commit: if it cannot be logged, nothing is erased
             _log(digests)
     return counts
 
 
 def erase_application(*, application: Application) -> Counter[str]:
-    """Delete one application, as its applicant asked. If it is all that is stored of them, delete what else
-    names them too. Return the number of deleted rows by kind."""
+    """Delete one application, as its applicant asked. If it is all that is stored of a mailbox, delete its
+    failed sign-ins too. Return the number of deleted rows by kind."""
     with transaction.atomic():
         found = _lock(Q(pk=application.pk))
         if not found:
@@ -86,24 +85,13 @@ def erase_again() -> Counter[str] | None:
             except (ProtectedError, StaffAccountError):
                 counts["kept"] += 1
     rows = Application.objects.order_by("pk").only("pk", "created_at", "reference", "email_folded")
-    by_address: dict[str, set[int]] = defaultdict(set)
-    for each in rows.iterator():
-        if _digest_of(each) in digests:
-            by_address[each.email_folded].add(each.pk)
-    for address, pks in by_address.items():
-        counts["applications"] += _erase_again_from(address, pks)
-    return counts
-
-
-def _erase_again_from(address: str, pks: set[int]) -> int:
-    """Erase the applications `pks`, all from `address`. If nothing else of this address is stored, delete
-    what else names the applicant too. Return the number of deleted applications."""
+    erased = {each.pk: each.email_folded for each in rows.iterator() if _digest_of(each) in digests}
     with transaction.atomic():
-        stored = Application.objects.from_address(address).values_list("pk", flat=True)
-        counts: Counter[str] = Counter()
-        if pks >= set(stored) and not accounts_with(address):
-            counts = erase(address=address, is_logged=False)
-        return counts["applications"] + delete_applications(pks)["applications"]
+        counts["applications"] += delete_applications(erased)["applications"]
+        for address in set(erased.values()):
+            if not Application.objects.from_address(address).exists():
+                delete_sign_ins(address=address)
+    return counts
 
 
 def _locked(user: User) -> User:

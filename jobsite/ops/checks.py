@@ -48,7 +48,7 @@ def settings_are_valid(**kwargs: object) -> list[CheckMessage]:
                 messages.append(
                     Error(f"{name} contains {cidr!r}, which is not a network.", id="jobsite.E002")
                 )
-    for name in ("RATE_LIMIT", "SIGN_IN_RATE", "RESET_MAIL_RATE"):
+    for name in ("RATE_LIMIT", "SIGN_IN_RATE", "RESET_MAIL_RATE", "RECEIPT_RATE"):
         try:
             parse_rate(getattr(settings, name), name)
         except ImproperlyConfigured as error:

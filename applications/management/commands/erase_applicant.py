@@ -15,7 +15,8 @@ from jobsite.ops.commands import UsageError
 class Command(BaseCommand):
     help = (
         "Erase an applicant: account, applications with their files, emails, notes and history, tokens, "
-        "sessions, failed sign-ins, and the name in rows about others. This cannot be undone."
+        "sessions and failed sign-ins. Texts about others that may mention the person are listed and kept. "
+        "This cannot be undone."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -35,9 +36,11 @@ class Command(BaseCommand):
         if options["again"]:
             return self.again(options["dry_run"])
         user, address = find_person(options)
+        names = privacy.names_of(user, address)
         try:
             with dry_run(options["dry_run"]):
                 counts = privacy.erase(user=user, address=address, is_logged=not options["dry_run"])
+                mentions = privacy.possible_mentions(names)
         except privacy.StaffAccountError:
             raise CommandError(
                 "This is a staff account, which the admin's log names. Remove its staff status first."
@@ -48,15 +51,14 @@ class Command(BaseCommand):
             kinds = ", ".join(sorted({str(row._meta.verbose_name_plural) for row in error.protected_objects}))
             raise CommandError(f"Other rows refer to this account; nothing was deleted: {kinds}.") from None
         verb = "Dry run, nothing was deleted. Would erase" if options["dry_run"] else "Erased"
-        cleaned = sum(counts[kind] for kind in privacy.KINDS if kind.endswith("_cleaned"))
         totals: dict[str, Any] = {kind: counts[kind] for kind in privacy.KINDS}
         self.finish(
             f"{verb} {describe_person(user)} {counts['applications']} applications, {counts['files']} files, "
             f"{counts['emails']} emails, {counts['notes']} notes, {counts['steps']} steps, "
             f"{counts['tokens']} tokens, {counts['sessions']} sessions, {counts['failed_sign_ins']} "
-            f"failed sign-ins, {counts['log_entries']} entries of the admin's log "
-            f"({cleaned} more rows cleaned).",
-            lines=self.left(user) if user and not address else (),
+            f"failed sign-ins, {counts['log_entries']} entries of the admin's log.",
+            lines=[*(self.left(user) if user and not address else ()), *self.kept(mentions)],
+            possible_mentions=mentions,
             **totals,
         )
         return None
@@ -65,6 +67,11 @@ class Command(BaseCommand):
         """Return a hint if applications without an account have the address of `user`."""
         count = Application.objects.unclaimed(user.email).count()
         return [f"{count} applications from this address belong to no account: use --email."] if count else []
+
+    def kept(self, mentions: dict[str, list[int]]) -> list[str]:
+        """Return lines that name the texts about others, by number: output is logged."""
+        lines = [f"  {kind}: {', '.join(map(str, pks))}" for kind, pks in mentions.items()]
+        return ["These may mention the person. Read them, and change what does:", *lines] if lines else []
 
     def again(self, is_dry: bool) -> None:
         self.written = lambda: "Some accounts were erased; run the command again for the others."

@@ -32,7 +32,7 @@ def test_receipt_lists_what_was_stored(application):
         "receipt", "mia@example.org", "en", application
     )  # fmt: skip
     assert message.subject == "We received your application: Baker"
-    assert message.body == (
+    assert message.text == (
         "Hello,\n\nWe received your application. Thank you.\n\n"
         "Vacancy: Baker\nReference: 7K3QX9WD\nReceived: 2 Mar 2026, 09:30\n\n"
         "Open this link to see your application, to follow it or to withdraw it:\n"
@@ -51,7 +51,7 @@ def test_receipt_lists_what_was_stored(application):
 def test_receipt_of_a_repeated_application_in_another_language(application, settings):
     settings.PUBLIC_BASE_URL = "https://public.example.org"
     application.is_repeated = True
-    body = queue_receipt(application=application, at=NOW).body
+    body = queue_receipt(application=application, at=NOW).text
     assert "You have applied for this vacancy before." in body
     assert "\nhttps://public.example.org/account/receipt/personal-link\n" in body
 

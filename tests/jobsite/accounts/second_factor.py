@@ -18,12 +18,13 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from django.contrib.auth.models import Group, User
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 from fido2 import webauthn
 from fido2.cose import ES256
 from fido2.utils import websafe_decode, websafe_encode
 
-from applications.mail.links import invitation_path
+from applications.mail.links import invitation_token
 from applications.operations.invitations import invite
 from jobsite.accounts import pages, roles
 from tests.applications.makers import MINE, PASSWORD, make_user
@@ -104,7 +105,7 @@ def invited(anna):
         email="noor@example.org", first_name="Noor", last_name="Peeters", brands=[make_brand()],
         role=Group.objects.get(name="Recruiter"), language="en", author=anna, at=now,
     )  # fmt: skip
-    return invitation_path(invitation)
+    return reverse("invitation", args=[invitation_token(invitation)])
 
 
 @pytest.mark.django_db(transaction=True)
