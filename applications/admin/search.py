@@ -175,7 +175,7 @@ def search(request: HttpRequest) -> HttpResponse:
         try:
             groups = list(_groups(request, text, FIRST if is_part else ON_PAGE))
         except ValidationError as error:
-            refusal = error.message
+            refusal = error.messages[0]
     count = sum(len(group.hits) for group in groups)
     found = ngettext("%(count)d result", "%(count)d results", count) % {"count": count}
     context: Context = {
