@@ -32,7 +32,7 @@ def test_every_list_refuses_a_search_of_many_words() -> None:
             said[model._meta.label] = error.messages
         else:
             said[model._meta.label] = []
-    assert said == dict.fromkeys(said, [REFUSAL])
+    assert {name: messages for name, messages in said.items() if messages != [REFUSAL]} == {}
     assert len(said) > 12
 
 
