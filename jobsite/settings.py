@@ -184,8 +184,8 @@ for _database in DATABASES.values():
 DATABASE_ROUTERS = ["jobsite.serving.replica.Router"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Counters in the memory of a process, 300 bytes each. The oldest third is removed above it: with Django's default
-# of 300, requests from a few hundred other addresses reset the counter of a client.
+# Counters in the memory of a process, 300 bytes each. Above it, the oldest third is removed: with Django's
+# default of 300, requests from a few hundred other addresses reset the counter of a client.
 COUNTERS_MAX = 100_000
 # Holds the counters of the rate limits. Several workers need a shared one (redis://...).
 _CACHE = env.str("CACHE_URL", "locmemcache://")

@@ -135,9 +135,8 @@ class RedisCache(BaseCache):
         self.shared = shared
         # Django makes one RedisCache for each thread.
         self.server = _servers.setdefault(str(server), _Server())
-        self.fallback = LocMemCache(
-            f"fallback {server}", {**params, "OPTIONS": {"MAX_ENTRIES": settings.COUNTERS_MAX}}
-        )
+        in_memory = {**params, "OPTIONS": {"MAX_ENTRIES": settings.COUNTERS_MAX}}
+        self.fallback = LocMemCache(f"fallback {server}", in_memory)
 
     def _call(self, operation: str, *args: object) -> Any:
         """Return the result of the server or, while it is unavailable, of the in-process cache."""
