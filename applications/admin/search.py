@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 from django.contrib import admin
 from django.contrib.admin import ModelAdmin
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.db import OperationalError, connection, transaction
 from django.db.models import Max, Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -29,13 +30,13 @@ from applications.querysets import folded_address
 from forms_structure.models import Form
 from jobsite.admin.base import as_id
 from jobsite.text.names import person
+from jobsite.text.search import search_words
 from jobsite.types import Context, StrOrPromise
 from vacancies.fields import fold
 from vacancies.models import Brand, FilterOption, Recruiter, Vacancy
 
 FIRST, ON_PAGE = 5, 20  # hits of a kind, below the box and on the page
-TEXT_MIN, TEXT_MAX = 2, 200
-WORDS_MAX = 8
+TEXT_MIN = 2
 # Rows of a large kind that are compared one by one. PostgreSQL has trigram indexes for older ones.
 NEWEST = 5_000 if connection.vendor == "postgresql" else 20_000
 INDEXED = 500  # rows from an index, of any brand
@@ -170,18 +171,21 @@ def _joined(*parts: object) -> str:
 
 def search(request: HttpRequest) -> HttpResponse:
     """`q` -> a page with the hits of each kind. `part=results` returns the options of the box."""
-    text = request.GET.get("q", "").replace("\0", "")[:TEXT_MAX].strip()
+    text = request.GET.get("q", "").replace("\0", "").strip()
     is_part = request.GET.get("part") == "results"
-    groups = (
-        list(_groups(request, text, FIRST if is_part else ON_PAGE))
-        if len(text) >= TEXT_MIN or as_id(text)
-        else []
-    )
+    groups: list[Group] = []
+    refusal = ""
+    if len(text) >= TEXT_MIN or as_id(text):
+        try:
+            groups = list(_groups(request, text, FIRST if is_part else ON_PAGE))
+        except ValidationError as error:
+            refusal = error.messages[0]
     count = sum(len(group.hits) for group in groups)
+    found = ngettext("%(count)d result", "%(count)d results", count) % {"count": count}
     context: Context = {
         "text": text,
         "groups": groups,
-        "count_text": ngettext("%(count)d result", "%(count)d results", count) % {"count": count},
+        "count_text": refusal or found,
         "more_url": f"{reverse('admin:search')}?{urlencode({'q': text})}",
     }
     if is_part:
@@ -192,7 +196,7 @@ def search(request: HttpRequest) -> HttpResponse:
 
 
 def _groups(request: HttpRequest, text: str, count: int) -> Iterator[Group]:
-    words = [word for word in text.split() if fold(word)][:WORDS_MAX]
+    words = [word for word in search_words(text) if fold(word)]
     if not words:
         return
     for kind in KINDS:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import nh3
 
-from jobsite.text.html import DROPPED_WITH_CONTENT, TAGS, CleanHtml, sanitise, visible_text
+from jobsite.text.html import DROPPED_WITH_CONTENT, TAGS, CleanHtml, is_bounded, sanitise, visible_text
 from jobsite.text.html_tables import ATTRIBUTES, HAS_TABLE, TABLE, Attributes
 
 MEDIA = {"video", "audio", "iframe", "embed", "object"}
@@ -59,6 +59,9 @@ def convert(html: str) -> tuple[CleanHtml, list[Alteration]]:
     if isinstance(html, CleanHtml):
         return html, []
     html = html.replace("\r\n", "\n").replace("\0", "")
+    if not is_bounded(html):
+        text = "only the text was kept: the tags are nested too deep, or too many are not well nested"
+        return sanitise(html), [Alteration("markup_removed", text)]
     alterations: list[Alteration] = []
     converted = html
     if _HAS_MEDIA.search(html):

@@ -127,3 +127,40 @@ def test_hostile_files_cost_little(monkeypatch):
     sheet = f'{entities}<worksheet {NAMESPACE}><sheetData><row r="1">{cell}</row></sheetData></worksheet>'
 
     assert refusal(xlsx(["a"], sheet=sheet)) == DAMAGED
+
+
+def test_a_small_file_costs_little(monkeypatch):
+    """Rows and formulas that a few bytes state are not made, and what packs too well is not read."""
+    monkeypatch.setattr(reading, "ROWS_MAX", 50)
+    monkeypatch.setattr(reading, "CELLS_MAX", 200)
+    sheet = f"<worksheet {NAMESPACE}><sheetData>{{}}</sheetData></worksheet>"
+    row = '<row r="{0}"><c r="A{0}" t="str"><v>x</v></c></row>'
+    made = []
+
+    def text(cell):
+        made.append(cell)
+        return as_made(cell)
+
+    as_made = reading._text
+    monkeypatch.setattr(reading, "_text", text)
+
+    assert rows_of(xlsx(["a"], sheet=sheet.format(row.format(300_000)))) == [(300_000, ["x"])]
+    assert len(made) == 1
+
+    first = '<row r="1"><c r="A1"><f t="shared" ref="A1:A9" si="0">1+1</f></c></row>'
+    others = "".join(f'<row r="{n}"><c r="A{n}"><f t="shared" si="0"/></c></row>' for n in (2, 3))
+    found = [cells[0] for _number, cells in rows_of(xlsx(["a"], sheet=sheet.format(first + others)))]
+    assert (found, {type(cell) for cell in found}) == (["=1+1", "=", "="], {Formula})
+
+    empty = "The file has more than 50 rows, empty ones included. Delete the empty rows."
+    rows = "".join(f'<row r="{n}"/>' for n in range(51))
+    assert refusal(xlsx(["a"], sheet=sheet.format(rows))) == empty
+    assert refusal(b"a" + b"\n" * 51) == empty
+    cells = "".join(f'<c r="A{n}"/>' for n in range(1500))
+    text_of_cells = "The file has more than 200 cells. Split it into several files."
+    assert refusal(xlsx(["a"], sheet=sheet.format(f"<row>{cells}</row>"))) == text_of_cells
+    packed = refusal(xlsx(["a"], sheet=sheet.format("<row/>" * 100_000)))
+    assert packed == "The file is compressed more than 50 times. Save it again as XLSX."
+
+    monkeypatch.setattr(reading, "PARTS_MAX", 5)
+    assert refusal(xlsx(["a"])) == "The file has more than 5 parts. Save it again as XLSX."

@@ -17,9 +17,10 @@ from jobsite.api.openapi import (
     query,
     reference,
 )
+from jobsite.text.search import WORDS_MAX
 from jobsite.types import JsonObject
 from vacancies.choices import Keyword
-from vacancies.filtersets import MAX_WORDS, SEARCH, SORT_KEYS, filter_name
+from vacancies.filtersets import SEARCH, SORT_KEYS, filter_name
 
 # The format of stored items. Raise it with every change of what an item looks like: of these keys, of the
 # serializers, of what they call, and of the placeholders. Items of other formats are rendered again.
@@ -219,7 +220,7 @@ FACETS = (
             "pattern": _WORDS,
             "examples": ["ship engineer"],
         },
-        f"Vacancies with all of these words, 1 to {MAX_WORDS}, in titles and texts; "
+        f"Vacancies with all of these words, 1 to {WORDS_MAX}, in titles and texts; "
         "case and accents are ignored.",
     ),
     *(

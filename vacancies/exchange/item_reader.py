@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from jobsite.text.html import LENGTH_MAX
 from jobsite.text.html_conversion import convert, is_escaped, unescaped
 from jobsite.types import JsonObject
 from vacancies.exchange.fields import Remark, faults
@@ -71,6 +72,10 @@ class ItemReader:
             if name not in values:
                 continue
             text = values[name]
+            if len(text) > LENGTH_MAX:
+                message = f"Has {len(text)} characters; at most {LENGTH_MAX} are allowed."
+                errors.append(Remark(path, "too_long", message))
+                continue
             if is_escaped(text):
                 if not self.unescape:
                     message = "Contains escaped HTML such as &lt;p&gt;; pass --unescape-html to convert it."
