@@ -8,7 +8,7 @@ from vacancies.exchange.columns import COLUMNS
 from vacancies.models import Attachment, Change, Vacancy, Version
 
 # Columns that an import does not change once a recruiter has set them.
-RECRUITER_COLUMNS = ("publish_until", "audience")
+RECRUITER_COLUMNS = ("publish_until", "audience", "status", "publish_from")
 
 
 def column_values(item: JsonObject, vacancy: Vacancy) -> JsonObject:

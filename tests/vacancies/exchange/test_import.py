@@ -325,8 +325,8 @@ def test_json_report_of_a_dry_run(tmp_path, capfd):
     report = json.loads(out)
     assert report.pop("summary").startswith("Dry run, nothing was written. 1 vacancies: 1 created")
     assert report == {
-        "created": 1, "updated": 0, "unchanged": 0, "refused": 0, "expired": 0, "moved": 0, "related": 4,
-        "drafts": [], "failed": [], "notes": [],
+        "created": 1, "updated": 0, "unchanged": 0, "refused": 0, "expired": 0,
+        "not_public": 0, "moved": 0, "related": 4, "drafts": [], "failed": [], "notes": [],
     }  # fmt: skip
     assert capfd.readouterr() == ("", "")  # no progress bar without a terminal
 
