@@ -143,7 +143,7 @@ class Importer:
             return
         before = copy(stored) if stored else None
         changed = self._set_columns(row, item, vacancy, is_new=before is None)
-        options = self._options(item, vacancy, changed)
+        options = self._options(row, item, vacancy, changed)
         recruiters = self._recruiters(row, item, vacancy, changed)
         attachments = _attachments(item, uploads, changed)
         self._set_publication(row, item, vacancy, changed)
@@ -176,14 +176,16 @@ class Importer:
             setattr(vacancy, name, wanted[name])
         return changed
 
-    def _options(self, item: JsonObject, vacancy: Vacancy, changed: set[str]) -> list[FilterOption]:
+    def _options(self, row: Row, item: JsonObject, vacancy: Vacancy, changed: set[str]) -> list[FilterOption]:
         """Return the options of all keywords; those that `item` does not have stay as they are."""
+        note = partial(self.report.note, row, item, "")
         options: list[FilterOption] = []
         for keyword in Keyword:
             known = [c.option for c in vacancy.ordered_choices if c.option.filter.keyword == keyword]
-            chosen = (
-                [self._rows.option(keyword, label) for label in item[keyword]] if keyword in item else known
-            )
+            chosen = known
+            if keyword in item:
+                named = (self._rows.option(keyword, label, note) for label in item[keyword])
+                chosen = list(dict.fromkeys(named))
             options += chosen
             if [option.pk for option in chosen] != [option.pk for option in known]:
                 changed.add("options")
