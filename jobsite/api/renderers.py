@@ -1,8 +1,18 @@
 """Content negotiation and JSON rendering."""
 
+import re
+
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import JSONRenderer as BaseJSONRenderer
 from rest_framework.request import Request
+
+_JSON = re.compile(r"(?:^|,)\s*(?:\*/\*|application/(?:\*|json))\s*(?:[;,]|$)", re.IGNORECASE)
+
+
+def accepts_json(accept: str) -> bool:
+    """Whether ContentNegotiation is sure to return JSON for this Accept header. Caches answer only these
+    headers; deploy/nginx.conf has the same pattern."""
+    return not accept or bool(_JSON.search(accept))
 
 
 class JSONRenderer(BaseJSONRenderer):

@@ -21,6 +21,7 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, Error
 
 from jobsite.api.caching import CACHE_REVISION, CACHE_UNTIL, REQUEST_TIME, is_unchanged
+from jobsite.api.renderers import accepts_json
 from jobsite.api.throttling import RateLimit
 from jobsite.serving import SOURCE, replica
 
@@ -140,8 +141,7 @@ class ResponseCache:
             return None
         if not path.startswith(PREFIXES) or path.startswith(("/v1/user/", "/v1/auth/")):
             return None
-        accepted = environ.get("HTTP_ACCEPT") or "*"
-        if "HTTP_IF_MATCH" in environ or not ("*" in accepted or "json" in accepted):
+        if "HTTP_IF_MATCH" in environ or not accepts_json(environ.get("HTTP_ACCEPT", "")):
             return None  # an error response
         key = tuple(environ.get(part, "") for part in _KEY_PARTS)
         if not settings.CORS_ALLOW_ALL_ORIGINS:  # otherwise all origins get the same CORS headers

@@ -80,6 +80,19 @@ def test_cached_response_equals_the_response_of_django(service, settings):
             assert headers == plain | {"Content-Encoding": "gzip", "Content-Length": str(len(body))}
 
 
+def test_accept_header_has_the_same_answer_with_a_cached_response(service):
+    accepted = ("", "*/*", "application/json; q=0.5", "text/html, APPLICATION/* ;q=0.1")
+    refused = ("text/html", "text/*", "*", "application/problem+json", "image/*, application/jsonp", "json")
+    before = [service.ask(LIST, HTTP_ACCEPT=accept)[0][:3] for accept in refused]
+    service.ask(LIST)
+
+    after = [service.ask(LIST, HTTP_ACCEPT=accept)[0][:3] for accept in refused]
+    count = service.upstream_requests
+    assert (before, after) == (["406"] * 6, ["406"] * 6)
+    assert [service.ask(LIST, HTTP_ACCEPT=accept)[0][:3] for accept in accepted] == ["200"] * 4
+    assert service.upstream_requests == count  # all from the cache
+
+
 def test_rolled_back_change_does_not_raise_the_revision(service):
     make_vacancy(title="Nurse")
     service.ask(LIST)
