@@ -48,10 +48,13 @@ limit_request_line = 8190  # the same limit as nginx, which refuses longer ones
 def write_problem(sock: Any, status: int, reason: str, message: str) -> None:
     """Send a problem document, as Django does, for a request that does not reach Django (invalid HTTP).
 
-    `message` is not used, because it repeats parts of the request.
+    `message` is not used, because it repeats parts of the request. The path is not known here: an empty
+    `instance` refers to the request itself.
     """
-    body = json.dumps({"type": "about:blank", "title": reason, "status": status,
-                       "detail": HTTPStatus(status).description or reason}).encode()  # fmt: skip
+    detail = HTTPStatus(status).description or reason
+    body = json.dumps(
+        {"type": "about:blank", "title": reason, "status": status, "detail": detail, "instance": ""}
+    ).encode()
     head = (
         f"HTTP/1.1 {status} {reason}",
         "Connection: close",

@@ -22,6 +22,7 @@ import pytest
 from django.core.management import get_commands, load_command_class
 
 from tests.servers import ROOT, SYSTEM_ENV, TIMEOUT, free_port, until
+from vacancies.exchange.serializers import ItemSerializer
 
 DEMO_TIME = datetime.fromisoformat("2026-11-21T08:55:00+00:00")  # the documents show the demo of this time
 DOCUMENTS = ("README.md", "docs/api.md")
@@ -92,6 +93,13 @@ def lines_of(block):
 def test_skipped_lines_are_in_the_documents():
     lines = {line for block in BLOCKS for line in lines_of(block)}
     assert sorted(SKIPPED.keys() - lines) == []
+
+
+def test_import_page_lists_the_keys_of_a_vacancy():
+    page = (ROOT / "docs/operations/import.md").read_text()
+    rows = page.partition("## The keys of a vacancy")[2].partition("\n## ")[0].splitlines()
+    listed = {key for row in rows if row.startswith("|") for key in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert listed == set(ItemSerializer().fields)
 
 
 # --- Each block ---

@@ -30,9 +30,10 @@ from applications.operations.submitting import (
     ProofRequiredError,
     SubmissionError,
     UnknownPartError,
+    find_repeated,
     submit_application,
 )
-from applications.submissions import proof
+from applications.submissions import idempotency, proof
 from applications.submissions.forms import ServedForm, submission_form
 from applications.submissions.validation import document_errors
 from jobsite.api import client_address
@@ -41,7 +42,7 @@ from jobsite.api.permissions import lacks_factor
 from jobsite.api.problems import problem
 from jobsite.api.throttling import RateLimit
 from jobsite.types import JsonObject
-from vacancies.api.v1 import NO_SUCH_VACANCY, find_published
+from vacancies.api.v1 import ID, NO_SUCH_VACANCY, find_published
 from vacancies.models import Vacancy
 
 ATTEMPTS = "20/hour"  # for each client and vacancy
@@ -72,11 +73,16 @@ class SubmissionViewSet(ViewSet):
     def submit(self, request: Request, pk: str) -> HttpResponse:
         at = timezone.now()
         vacancies = Vacancy.objects.with_form().only("title", "audience", "apply_url")
-        vacancy = find_published(request, pk, vacancies, at=at)
-        form = submission_form(vacancy)
-        if not form.accepts_applications:
-            raise NotFound(NO_SUCH_VACANCY)
-        self._count(request, vacancy)
+        try:
+            vacancy = find_published(request, pk, vacancies, at=at)
+            form = submission_form(vacancy)
+            if not form.accepts_applications:
+                raise NotFound(NO_SUCH_VACANCY)
+        except NotFound:
+            if application := self._repeated(request, pk, at=at):
+                return _created(application)
+            raise
+        self._count(request, vacancy.pk)
         plain = request._request
         try:
             application = _receive(plain, vacancy, form, user=_account(request), at=at)
@@ -97,22 +103,38 @@ class SubmissionViewSet(ViewSet):
             detail = "Solve the challenge and send the request again."
             challenge = proof.challenge(vacancy, at=at)
             return problem(plain, 429, detail, proof_required=True, challenge=challenge)
-        data = {
-            "reference": application.reference,
-            "received_at": serializers.DateTimeField().to_representation(application.created_at),
-            "version": application.submission.snapshot.digest,
-        }
-        return Response({"data": data}, status=201, headers={"Cache-Control": "no-store"})
+        return _created(application)
 
     def options(self, request: Request, *args: object, **kwargs: object) -> Response:
         return Response(status=204, headers={"Allow": ", ".join(self.allowed_methods)})
 
-    def _count(self, request: Request, vacancy: Vacancy) -> None:
+    def _repeated(self, request: Request, pk: str, *, at: datetime) -> Application | None:
+        """Return the application that this request created before the vacancy closed. Any other request gets
+        the 404 of an unknown vacancy."""
+        key = request.headers.get("Idempotency-Key", "")
+        if not (ID.fullmatch(pk) and _KEY.fullmatch(key) and idempotency.is_known(int(pk), key)):
+            return None
+        self._count(request, int(pk))
+        with suppress(BodyError), bodies.reading(request._request) as (document, files):
+            if not document_errors(document):
+                return find_repeated(int(pk), document, files, key=key, at=at)
+        return None
+
+    def _count(self, request: Request, pk: int) -> None:
         """Count an attempt of the client. Raise Throttled if it is one too many."""
         limit = RateLimit(ATTEMPTS)
-        counted = f"{client_address.rate_limit_key(request._request)}:{vacancy.pk}"
+        counted = f"{client_address.rate_limit_key(request._request)}:{pk}"
         if settings.RATE_LIMIT != "off" and not limit.allow(counted):
             self.throttled(request, limit.wait())
+
+
+def _created(application: Application) -> Response:
+    data = {
+        "reference": application.reference,
+        "received_at": serializers.DateTimeField().to_representation(application.created_at),
+        "version": application.submission.snapshot.digest,
+    }
+    return Response({"data": data}, status=201, headers={"Cache-Control": "no-store"})
 
 
 def _account(request: Request) -> User | None:

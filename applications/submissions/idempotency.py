@@ -34,7 +34,12 @@ def digest(*parts: object) -> str:
     return sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def find(vacancy: Vacancy, key: str, content: str, *, at: datetime) -> Application | None:
+def is_known(vacancy: int, key: str) -> bool:
+    """Whether the key created an application to the vacancy with this id."""
+    return IdempotencyKey.objects.filter(vacancy=vacancy, key_hash=digest(key)).exists()
+
+
+def find(vacancy: Vacancy | int, key: str, content: str, *, at: datetime) -> Application | None:
     """Return the application that the key created within a day before `at`, or None. Raise KeyReusedError if
     it was created with other content."""
     row = IdempotencyKey.objects.filter(vacancy=vacancy, key_hash=digest(key)).first()

@@ -35,6 +35,7 @@ def test_malformed_request_is_a_problem_document(site):
 
         assert (request[:99], answer.status, answer.json["status"]) == (request[:99], status, status)
         assert answer.headers["Content-Type"] == "application/problem+json"
+        assert answer.json.keys() == {"type", "title", "status", "detail", "instance"}
         assert answer.headers["Cache-Control"] == "no-store"
         assert b"zyx" not in answer.body
 
