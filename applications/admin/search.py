@@ -28,9 +28,9 @@ from applications.models import Application
 from applications.querysets import folded_address
 from forms_structure.models import Form
 from jobsite.admin.base import as_id
+from jobsite.db.folding import fold, folded_sql
 from jobsite.text.names import person
 from jobsite.types import Context, StrOrPromise
-from vacancies.fields import fold
 from vacancies.models import Brand, FilterOption, Recruiter, Vacancy
 
 FIRST, ON_PAGE = 5, 20  # hits of a kind, below the box and on the page
@@ -63,7 +63,7 @@ class Group:
 class Kind:
     """A kind of rows: its label and model, how a word matches, and what a hit shows. `exact` finds rows by a
     number or an address through an index. Of a large kind, only the newest rows are compared; older ones come
-    from a trigram index on the SQL expression `indexed`, which has words as `folded` returns them."""
+    from a trigram index on the SQL expression `indexed`, which has folded words."""
 
     label: StrOrPromise
     model: type[Model]
@@ -73,7 +73,6 @@ class Kind:
     exact: Callable[[str], Q | None] = lambda text: None
     is_large: bool = False
     indexed: str = ""
-    folded: Callable[[str], str] = fold
 
 
 def contains(*columns: str) -> Callable[[str], Q]:
@@ -82,7 +81,7 @@ def contains(*columns: str) -> Callable[[str], Q]:
     def matches(word: str) -> Q:
         found = Q()
         for column in columns:
-            found |= Q(**{f"{column}__icontains": word})
+            found |= Q(**{f"{column}__folded_contains": word})
         return found
 
     return matches
@@ -132,8 +131,7 @@ KINDS = (
         related=("user", "vacancy"),
         exact=_reference_or_address,
         is_large=True,
-        indexed="upper(given_name || ' ' || family_name || ' ' || email_folded)",
-        folded=str.upper,
+        indexed=folded_sql("(given_name || ' ' || family_name || ' ' || email_folded)"),
     ),
     Kind(
         gettext_lazy("Recruiters"),
@@ -253,7 +251,7 @@ def _indexed(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
     if not kind.indexed or connection.vendor != "postgresql" or min(map(len, words)) < 2:
         return []
     conditions, parameters = [], []
-    for word in map(kind.folded, words):
+    for word in map(fold, words):
         patterns = (
             [f"%{_escaped(word)}%"] if len(word) > 2 else [f"{_escaped(word)}%", f"% {_escaped(word)}%"]
         )
