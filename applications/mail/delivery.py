@@ -52,7 +52,7 @@ class MailDelivery:
     def next_due(self, at: datetime) -> Message | None:
         """Return an email that was left in `sending`, else the one that is due for longest. While the server
         cannot be used, only emails that are given up."""
-        rows = Message.objects.select_related("application", "author")
+        rows = Message.objects.select_related("application", "author", "stage_change__stage")
         if left := rows.filter(state=Message.State.SENDING).order_by("pk").first():
             return left
         due = rows.filter(state=Message.State.QUEUED, next_at__lte=at).order_by("next_at", "pk")
@@ -67,6 +67,11 @@ class MailDelivery:
         """Send `item`. Return the outcome: sent, failed or postponed; or gone, if it was deleted."""
         if item.state == Message.State.SENDING:
             return self._finish(item, Message.State.FAILED, ABANDONED)
+        change = item.stage_change
+        if change and change.visible_at > self.now():  # somebody made the delay of the stage longer
+            later = change.visible_at
+            Message.objects.filter(pk=item.pk).update(queued_at=later, next_at=later)
+            return "postponed"
         item.attempts += 1
         claimed = Message.objects.filter(pk=item.pk, state=Message.State.QUEUED)
         if not claimed.update(state=Message.State.SENDING, attempts=item.attempts):
