@@ -10,7 +10,7 @@ from django.utils import timezone
 from applications.models import Application, HistoryEntry, MailTemplate, Message, Stage, Status
 from jobsite.accounts import roles
 from tests.applications.makers import make_application, make_file, make_stage, make_submission
-from tests.browser.admin import PASSWORD, findings, follow, log_in, serve_static_files, visit
+from tests.browser.admin import PASSWORD, cut_off, findings, follow, log_in, serve_static_files, visit
 from tests.factories import make_brand, make_vacancy
 
 LONG = "Donaudampfschifffahrtsgesellschaftskapitän" * 4
@@ -118,6 +118,19 @@ def test_recruiter_processes_an_application(live_server: Any, browser_page: Any,
     page.get_by_role("button", name="Undo: Rejected").click()
     page.get_by_text("The stage change was undone.").wait_for()
     assert findings(page) == []
+
+
+def test_every_field_lies_inside_its_card(live_server: Any, browser_page: Any, office: Application) -> None:
+    page, site = browser_page, live_server.url
+    log_in(page, site)
+    visit(page, address(site, office))
+    page.get_by_text("Add interview or task").click()
+    page.locator("#id_history-0-planned_at_1").wait_for()
+    found = {}
+    for width in (375, 1024, 1280, 1920):
+        page.set_viewport_size({"width": width, "height": 900})
+        found[width] = cut_off(page)
+    assert found == {width: [] for width in found}
 
 
 def test_pages_fit_a_phone(live_server: Any, browser_page: Any, office: Application) -> None:
