@@ -57,6 +57,14 @@ _SALT = "applications.thanks"
 VERSION, NONCE, SOURCE = "_version", "_nonce", "_source"
 CSRF = "csrfmiddlewaretoken"
 INTERNAL = ("_", CSRF)
+# Loaded in parallel: imports are found one after the other. A test compares them with what a browser loads.
+MODULES = tuple(
+    f"forms_structure/{name}.js"
+    for name in (
+        "form", "form/render", "form/fields", "form/validation", "form/words", "form/submission",
+        "form/loading", "form/proof", "form/sha256", "form/requests", "form/view",
+    )
+)  # fmt: skip
 
 
 class Session(SessionAuthentication):
@@ -214,13 +222,18 @@ class _Page:
         context = {
             "vacancy": self.vacancy,
             "form": form_context(
-                self.form.sections, language=self.form.language, typed=self.typed, errors=errors
+                self.form.sections,
+                language=self.form.language,
+                typed=self.typed,
+                errors=errors,
+                roles=self.form.roles,
             ),
             "hidden_inputs": {name: value for name, value in hidden.items() if value},
             "account": self.account,
             "source": self.source,
             "token": token,
             "is_form_changed": is_form_changed,
+            "modules": MODULES,
         }
         return render(self.request, "applications/apply.html", context, status=status)
 
