@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from applications.models import Application, Message
 from applications.submissions import antivirus
+from applications.submissions.files import missing_newest
 from jobsite.ops.checks import register_content_check
 
 WAIT_MAX = timedelta(minutes=10)
@@ -48,6 +49,21 @@ def applications_expire() -> list[CheckMessage]:
             )
         )
     return messages
+
+
+@register_content_check
+def files_are_there() -> list[CheckMessage]:
+    """Report a PRIVATE_ROOT without the newest files: another folder, or one that is not mounted."""
+    missing, count = missing_newest()
+    if missing < count or not count:
+        return []
+    return [
+        Warning(
+            f"PRIVATE_ROOT contains none of the {count} newest files of applicants.",
+            hint=f"Mount {settings.PRIVATE_ROOT}, or correct PRIVATE_ROOT.",
+            id="jobsite.W032",
+        )
+    ]
 
 
 @register_content_check

@@ -2,25 +2,32 @@
 
 import logging
 import os
+import sys
 from collections.abc import Iterable
 from itertools import chain
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.core.wsgi import get_wsgi_application
 from django.db import DEFAULT_DB_ALIAS, Error, connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobsite.settings")
 os.environ["JOBSITE_SERVES"] = "1"  # commands get longer timeouts
 
-_bare = get_wsgi_application()
+try:
+    _bare = get_wsgi_application()
+except ImproperlyConfigured as error:
+    sys.stderr.write(f"{error}\n")
+    sys.exit(3)  # gunicorn stops, instead of starting this worker again
 
-from jobsite.ops import health  # noqa: E402 - these need the settings
-from jobsite.ops.logs import Requests  # noqa: E402
-from jobsite.serving import SOURCE, replica  # noqa: E402
-from jobsite.serving.replica import REPLICA  # noqa: E402
-from jobsite.serving.response_cache import ResponseCache, run_wsgi  # noqa: E402
-from jobsite.serving.revision import read_state  # noqa: E402
+# These need the settings.
+from jobsite.ops import health
+from jobsite.ops.logs import Requests
+from jobsite.serving import SOURCE, replica
+from jobsite.serving.replica import REPLICA
+from jobsite.serving.response_cache import ResponseCache, run_wsgi
+from jobsite.serving.revision import read_state
 
 IS_POOLED = bool(connections["default"].settings_dict["OPTIONS"].get("pool"))
 _django = ResponseCache(_bare, read_state)

@@ -21,7 +21,7 @@ from django.db import DatabaseError
 from django.http.request import validate_host
 
 from jobsite.api.throttling import parse_rate
-from jobsite.environment import NEW_KEY
+from jobsite.environment import NEW_KEY, env
 from jobsite.ops.catalogs import outdated
 
 INTERNAL_ACCESS = ("public", "authenticated", "network")
@@ -106,6 +106,10 @@ def settings_are_valid(**kwargs: object) -> list[CheckMessage]:
     if settings.BACKUP_KEY_FALLBACKS and not settings.BACKUP_KEY:
         messages.append(Error("BACKUP_KEY_FALLBACKS needs a BACKUP_KEY.", id="jobsite.E032"))
     messages.extend(_folders())
+    messages.extend(
+        Warning(f"{name} is no setting.", hint=f"Did you mean {meant}?" if meant else None, id="jobsite.W031")
+        for name, meant in env.unknown(settings.BASE_DIR / ".env").items()
+    )
     return messages
 
 
