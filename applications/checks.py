@@ -1,6 +1,8 @@
 """System checks of the virus scanner, retention, erasure and emails (manage.py check, check --deploy)."""
 
+import os
 from datetime import timedelta
+from pathlib import Path
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
@@ -26,9 +28,19 @@ def antivirus_is_valid(**kwargs: object) -> list[CheckMessage]:
     return []
 
 
+@register(Tags.security, deploy=True)
+def erasures_are_logged(**kwargs: object) -> list[CheckMessage]:
+    """Report an ERASURE_LOG that cannot be written: no applicant could be erased."""
+    log = Path(settings.ERASURE_LOG)
+    if not settings.ERASURE_LOG or os.access(log if log.exists() else log.parent, os.W_OK):
+        return []
+    hint = "Create its folder, or unset ERASURE_LOG: the database records erasures too."
+    return [Warning(f"ERASURE_LOG, {log}, cannot be written.", hint=hint, id="jobsite.W033")]
+
+
 @register_content_check
 def applications_expire() -> list[CheckMessage]:
-    """Report a site with applications that are never deleted, or that a backup would bring back."""
+    """Report a site with applications that are never deleted."""
     if not Application.objects.exists():
         return []
     messages: list[CheckMessage] = []
@@ -38,14 +50,6 @@ def applications_expire() -> list[CheckMessage]:
                 "Applications are never deleted.",
                 hint="Set APPLICATIONS_KEPT_DAYS, and run purge_applications daily (jobsite-purge.timer).",
                 id="jobsite.W016",
-            )
-        )
-    if not settings.ERASURE_LOG:
-        messages.append(
-            Warning(
-                "Restoring a backup also restores erased applicants.",
-                hint="Set ERASURE_LOG to a file beside the backups.",
-                id="jobsite.W017",
             )
         )
     return messages

@@ -30,7 +30,7 @@ def test_gauges_of_an_empty_outbox(at, django_assert_max_num_queries):
     with django_assert_max_num_queries(4):
         found = gauges()
     names = [f"jobsite_dispatch_{name}" for name in ("due", "age_seconds", "failed")]
-    assert found == dict.fromkeys([*names, "jobsite_private_files_missing"], [0])
+    assert found == {name: [0] for name in [*names, "jobsite_private_files_missing"]}
 
 
 def test_gauges_count_what_waits_and_what_failed(at):

@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--again",
             action="store_true",
-            help="erase the applicants of ERASURE_LOG again after a restore; `restore` does this",
+            help="erase the recorded applicants again after a restore; `restore` does this",
         )
         parser.add_argument(
             "--dry-run", action="store_true", help="report what would be deleted, but delete nothing"
@@ -71,7 +71,7 @@ class Command(BaseCommand):
         with dry_run(is_dry):
             counts = privacy.erase_again()
         if counts is None:
-            raise UsageError("There is no ERASURE_LOG.")
+            raise UsageError("No erasure is recorded.")
         verb = "Dry run, nothing was deleted. Would erase" if is_dry else "Erased"
         self.finish(
             f"{verb} {counts['erased']} accounts and {counts['applications']} applications again, "

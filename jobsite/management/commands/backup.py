@@ -5,6 +5,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 from django.utils import timezone
 
+from applications import privacy
 from jobsite.ops.backups.create import create
 from jobsite.ops.backups.files import BackupError
 from jobsite.ops.commands import Command as BaseCommand
@@ -28,6 +29,10 @@ class Command(BaseCommand):
             )
         except (BackupError, DatabaseError, OSError) as error:
             raise CommandError(f"No backup was created. {error}") from None
+        try:
+            privacy.copy_erasures(options["folder"])
+        except OSError as error:
+            raise CommandError(f"The record of erasures was not copied: {error}") from None
         manifest = backup.manifest
         rows, size = sum(manifest["tables"].values()), backup.path.stat().st_size
         files = len(manifest["parts"]) - 1

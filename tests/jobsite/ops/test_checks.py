@@ -17,7 +17,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError
 from django.test import override_settings
 
-from applications.checks import antivirus_is_valid, applications_expire, files_are_there
+from applications.checks import antivirus_is_valid, applications_expire, erasures_are_logged, files_are_there
 from forms_structure.models import ConsentText
 from jobsite.demo.checks import demo_passwords_are_changed
 from jobsite.ops import checks
@@ -111,7 +111,7 @@ def test_invalid_variable_is_named_in_one_line_without_passwords(start):
     for name, value, message in (
         ("DEBUG", "ja", "DEBUG is 'ja', not on or off."),
         ("MULTI_BRANDING", "2", "MULTI_BRANDING is '2', not on or off."),
-        ("TIME_ZONE", "Europe/Rhode", "TIME_ZONE is 'Europe/Rhode', not a time zone such as Europe/Brussels."),
+        ("TIME_ZONE", "Europe/Rom", "TIME_ZONE is 'Europe/Rom', not a time zone such as Europe/Brussels."),
         ("TIME_ZONE", "", "TIME_ZONE is '', not a time zone such as Europe/Brussels."),
         ("LANGUAGE_CODE", "", "LANGUAGE_CODE is '', not en, nl, fr, de or a variant of one."),
         ("LANGUAGE_CODE", "dutch", "LANGUAGE_CODE is 'dutch', not en, nl, fr, de or a variant of one."),
@@ -430,11 +430,20 @@ def test_demo_password_and_missing_retention_are_a_warning(settings):
     [message] = demo_passwords_are_changed()
     assert (message.id, message.hint) == ("jobsite.W015", "manage.py changepassword admin")
 
-    settings.APPLICATIONS_KEPT_DAYS, settings.ERASURE_LOG = 0, ""
+    settings.APPLICATIONS_KEPT_DAYS = 0
     assert ids(applications_expire) == []
 
     make_application()
-    assert ids(applications_expire) == ["W016", "W017"]
+    assert ids(applications_expire) == ["W016"]
 
-    settings.APPLICATIONS_KEPT_DAYS, settings.ERASURE_LOG = 180, "/var/lib/jobsite/erased"
+    settings.APPLICATIONS_KEPT_DAYS = 180
     assert ids(applications_expire) == []
+
+
+def test_record_of_erasures_that_cannot_be_written_is_a_warning(settings, tmp_path):
+    for settings.ERASURE_LOG, found in (
+        ("", []),
+        (str(tmp_path / "erased"), []),
+        (str(tmp_path / "no such folder" / "erased"), ["W033"]),
+    ):
+        assert ids(erasures_are_logged) == found

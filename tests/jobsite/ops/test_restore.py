@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError
 from django.db import connection
 
@@ -146,6 +147,33 @@ def test_restore_repeats_erasures_since_the_backup(filters, settings, tmp_path):
     assert run("erase_applicant", again=True)["erased"] == 0
     with pytest.raises(UsageError, match="Pass a user name, --email or --again"):
         run("erase_applicant")
+
+
+def test_restore_repeats_erasures_of_the_replaced_database_and_of_newer_backups(filters, tmp_path, elsewhere):
+    """Without ERASURE_LOG: any node of a cluster may have erased them."""
+    for name in ("zyxjane", "zyxjoe", "zyxother"):
+        make_application(user=make_user(name))
+    first = run("backup", tmp_path / "backups")["archive"]
+    run("erase_applicant", "zyxjane")
+
+    done = run("restore", first, force=True)
+    assert (done["erased"], names()) == (1, ["zyxjoe", "zyxother"])
+    run("erase_applicant", "zyxjoe")
+    run("backup", tmp_path / "backups", keep=9)
+    run("backup", tmp_path / "backups", keep=9)
+    assert len((tmp_path / "backups" / "erased").read_text().splitlines()) == 1  # nothing twice
+
+    elsewhere()
+    assert (run("restore", first)["erased"], names()) == (2, ["zyxother"])
+    assert run("erase_applicant", again=True)["erased"] == 0
+
+
+def names() -> list[str]:
+    return list(
+        User.objects.filter(username__startswith="zyx")
+        .order_by("username")
+        .values_list("username", flat=True)
+    )
 
 
 def test_failed_restore_changes_nothing(site, settings, tmp_path, monkeypatch):
