@@ -91,9 +91,11 @@ def restore(
         files = _replace(file, manifest, dump, progress, erasures if ERASURES in manifest["tables"] else [])
     # The triggers may be of older code, and tables of newer code may be missing.
     call_command("migrate", verbosity=0, interactive=False)
-    with connection.cursor() as cursor:  # again, if the archive is of code without the table
-        for statement in erasures:
+    with connection.cursor() as cursor:
+        for statement in erasures:  # again: the archive may be of code without the table
             cursor.execute(statement)
+        if connection.vendor == "postgresql":
+            cursor.execute("ANALYZE")  # otherwise queries have bad plans until autovacuum comes
     return Restored(manifest, signature, files, erase_again())
 
 
