@@ -9,6 +9,7 @@ import re
 import tempfile
 from collections.abc import Callable
 from datetime import date
+from email.utils import getaddresses
 from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -16,7 +17,8 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.contrib.staticfiles.storage import ManifestFilesMixin, staticfiles_storage
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
-from django.core.exceptions import ImproperlyConfigured
+from django.core.exceptions import ImproperlyConfigured, ValidationError
+from django.core.validators import validate_email
 from django.db import DatabaseError
 from django.http.request import validate_host
 
@@ -65,6 +67,17 @@ def settings_are_valid(**kwargs: object) -> list[CheckMessage]:
         value = getattr(settings, name)
         if not re.fullmatch(rf"https?://\S+|{pattern}", value):
             messages.append(Error(f"{name} is {value!r}; it must be {allowed} or a URL.", id="jobsite.E020"))
+    try:
+        [(_name, address)] = getaddresses([settings.DEFAULT_FROM_EMAIL])
+        validate_email(address)
+    except (ValueError, ValidationError):
+        messages.append(
+            Error(
+                f"DEFAULT_FROM_EMAIL is {settings.DEFAULT_FROM_EMAIL!r}, which is no e-mail address.",
+                hint="Set it to an address such as jobs@example.com, or Jobs <jobs@example.com>.",
+                id="jobsite.E051",
+            )
+        )
     for name in ("V0_1_DEPRECATED_AT", "V0_1_SUNSET_AT"):
         try:
             date.fromisoformat(getattr(settings, name) or "2000-01-01")

@@ -262,6 +262,11 @@ def test_time_zone_that_nobody_chose_is_a_warning(production, monkeypatch):
 INVALID = {  # setting -> the error, values without it, and values with it
     "API_CONTACT": ("E020", ["api@example.org", "https://example.org/@api"], ["ask Mia", "javascript://x"]),
     "API_LICENSE": ("E020", ["CC-BY-4.0 OR MIT", "https://example.org/terms"], ["ftp://example.org/terms"]),
+    "DEFAULT_FROM_EMAIL": (
+        "E051",
+        ["webmaster@localhost", "jobs@example.com", "Jobs <jobs@example.com>"],
+        ["", "jobs.example.com", "Jobs", "jobs@", "jobs@example.com, more@example.com"],
+    ),
     "ANTIVIRUS": (
         "E014",
         ["", "clamd:/run/clamav/clamd.ctl", "clamd://127.0.0.1:3310", "clamd://scanner"],
