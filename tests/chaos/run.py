@@ -159,6 +159,7 @@ def run(
         from vacancies.models import Vacancy
 
         saved = Vacancy.objects.filter(pk__in=recruiter.pks)
+        result.found += recruiter.overwritten
         result.found += recruiter.lost(dict(saved.values_list("pk", "title")))
     return result
 

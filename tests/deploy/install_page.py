@@ -1,7 +1,7 @@
 """Run the commands of docs/operations/install.md on a plain Debian, step by step, and print each result.
 
     debootstrap --include=systemd-sysv bookworm /var/tmp/debian
-    python -m tests.deploy.install_page /var/tmp/debian
+    python -m tests.deploy.install_page /var/tmp/debian [OPTIONS OF SYSTEMD-NSPAWN, for a mirror of packages]
 
 Needs root and systemd-container. Steps 1 and 2, which download, run in the root without systemd; the others on
 a booted one without a network. Step 9 needs a public name, and is left out; so is the password of step 5.
@@ -20,8 +20,8 @@ SOURCE = "/mnt/source.git"  # of the code, in the machine
 BEFORE = f"set -e\nexport DOMAIN=jobs.example.test REPOSITORY={SOURCE} DEBIAN_FRONTEND=noninteractive\n"
 # What the page asks the reader to type.
 ANSWERS = {
-    "manage createsuperuser": "DJANGO_SUPERUSER_PASSWORD=long-password-of-anna "
-    ".venv/bin/python manage.py createsuperuser --no-input --username anna --email anna@example.test"
+    "manage.py createsuperuser": "DJANGO_SUPERUSER_PASSWORD=long-password-of-anna "
+    "manage.py createsuperuser --no-input --username anna --email anna@example.test"
 }
 EDIT = "sed -i /etc/jobsite/env -e 's|^EMAIL_URL=.*|EMAIL_URL=smtp://127.0.0.1:25|'"  # no TLS on this machine
 
@@ -37,13 +37,13 @@ def steps() -> dict[int, str]:
     return found
 
 
-def main(machine: str) -> int:
+def main(machine: str, *options: str) -> int:
     commands = steps()
     folder = Path(machine, "mnt/source.git")
     subprocess.run(["rm", "-rf", folder], check=True)
     subprocess.run(["git", "clone", "--quiet", "--bare", ROOT, folder], check=True)
     subprocess.run(["chown", "-R", "root:root", folder], check=True)
-    nspawn = ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "-D", machine]
+    nspawn = ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", *options, "-D", machine]
     for number in (1, 2):
         done = subprocess.run([*nspawn, "bash", "-c", BEFORE + commands[number]], check=False)
         print(f"step {number}: exit {done.returncode}", flush=True)
@@ -57,9 +57,13 @@ def main(machine: str) -> int:
         code += EDIT if number == 4 else ""
         script += f"echo '--- step {number}'\n{code}\n"
     Path(machine, "root/steps.sh").write_text(script + "echo '--- all steps'\n")
-    unit = "[Service]\nType=oneshot\nStandardOutput=file:/root/steps.log\nStandardError=file:/root/steps.log\n"
+    unit = (
+        "[Service]\nType=oneshot\nStandardOutput=file:/root/steps.log\nStandardError=file:/root/steps.log\n"
+    )
     unit += f"ExecStart={shlex.join(['/bin/bash', '/root/steps.sh'])}\nExecStopPost=/bin/systemctl poweroff\n"
-    Path(machine, "etc/systemd/system/steps.service").write_text(unit + "[Install]\nWantedBy=multi-user.target\n")
+    Path(machine, "etc/systemd/system/steps.service").write_text(
+        unit + "[Install]\nWantedBy=multi-user.target\n"
+    )
     subprocess.run([*nspawn, "systemctl", "enable", "--quiet", "steps.service"], check=True)
     log = Path(machine, "root/steps.log")
     log.unlink(missing_ok=True)
