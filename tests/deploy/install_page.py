@@ -3,8 +3,8 @@
     debootstrap --include=systemd-sysv bookworm /var/tmp/debian
     python -m tests.deploy.install_page /var/tmp/debian [OPTIONS OF SYSTEMD-NSPAWN, for a mirror of packages]
 
-Needs root and systemd-container. Steps 1 and 2, which download, run in the root without systemd; the others on
-a booted one without a network. Step 9 needs a public name, and is left out; so is the password of step 5.
+Needs root and systemd-container. Steps 1 and 2, which download, run in the root without systemd; the others
+on a booted one without a network. Step 9 needs a public name, and is left out; so is the password of step 5.
 """
 
 import re
