@@ -11,6 +11,7 @@ import shutil
 import socket
 import sys
 import tempfile
+import threading
 import time
 from contextlib import suppress
 from http import HTTPStatus
@@ -48,7 +49,10 @@ control_socket_disable = True
 
 # --- Timeouts ------------------------------------------------------------------------------------
 
-timeout = 60  # seconds without a heartbeat; STATEMENT_TIMEOUT limits a request
+# Seconds without a heartbeat, which is independent of requests: a frozen worker holds its requests for that long,
+# then nginx sends them to another one. STATEMENT_TIMEOUT limits a request.
+timeout = 10
+LOADING_MAX = 60  # seconds to load the site
 graceful_timeout = 30  # longer than any request takes
 keepalive = 75  # longer than nginx's, so that nginx never sends a request on a closing connection
 
@@ -121,6 +125,19 @@ def on_starting(server: Any) -> None:
     server.counted_in = tempfile.mkdtemp(prefix="jobsite-metrics-", dir=worker_tmp_dir)
     os.chown(server.counted_in, server.cfg.uid, server.cfg.gid)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = server.counted_in
+
+
+def post_fork(server: Any, worker: Any) -> None:
+    """Send heartbeats while the worker loads the site, which takes longer than `timeout` on a busy machine."""
+
+    def beat() -> None:
+        for _ in range(LOADING_MAX):
+            if worker.booted:
+                return
+            worker.notify()
+            time.sleep(1)
+
+    threading.Thread(target=beat, daemon=True).start()
 
 
 def post_worker_init(worker: Any) -> None:

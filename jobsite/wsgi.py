@@ -22,6 +22,7 @@ except ImproperlyConfigured as error:
     sys.exit(3)  # gunicorn stops, instead of starting this worker again
 
 # These need the settings.
+from jobsite.api.problems import LOCKED
 from jobsite.ops import health
 from jobsite.ops.logs import Requests
 from jobsite.serving import SOURCE, replica
@@ -62,7 +63,8 @@ def _is_recruiter(environ: WSGIEnvironment) -> bool:
 
 
 def _read(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-    """Answer a public read on the replica. Retry once on the primary.
+    """Answer a public read on the replica. Retry once on the primary, unless it waited for a lock, which the
+    primary has too.
 
     If the primary is unavailable too, try the replica once more: during a failover, HAProxy closes the
     connections to the server that becomes the primary. A new connection leads to another replica.
@@ -77,7 +79,7 @@ def _read(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[b
             failure = type(error).__name__
         if alias == REPLICA:
             _log_replica(failure)
-        if not failure or (alias == DEFAULT_DB_ALIAS and not status.startswith("503")):
+        if not failure or LOCKED in copy or (alias == DEFAULT_DB_ALIAS and not status.startswith("503")):
             break
         if alias == REPLICA:
             connections[REPLICA].close()

@@ -21,11 +21,13 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, Error
 
 from jobsite.api.caching import CACHE_REVISION, CACHE_UNTIL, REQUEST_TIME, is_unchanged
+from jobsite.api.problems import LOCKED
 from jobsite.api.throttling import RateLimit
 from jobsite.serving import SOURCE, replica
 
 PREFIXES = ("/v1/", "/v0.1/")
 MAX_KEY_LENGTH = 1000  # characters; our own links are shorter
+FLIGHTS = 64
 FLIGHT_TIMEOUT = 5  # seconds to wait for another thread that makes the same response
 MAX_AHEAD = 10  # seconds that an entry may be served by a database that is at an earlier revision
 MIN_GZIP_SIZE = 200  # bytes
@@ -41,6 +43,10 @@ _GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")
 Environ = dict[str, Any]
 Headers = list[tuple[str, str]]
 Key = tuple[str, ...]
+
+
+def _flight(key: Key) -> int:
+    return hash(key) % FLIGHTS
 
 
 def run_wsgi(application: Callable, environ: Environ) -> tuple[str, Headers, bytes]:
@@ -107,7 +113,9 @@ class ResponseCache:
     entries: "OrderedDict[Key, CacheEntry]" = field(default_factory=OrderedDict)
     size: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
-    flights: list[threading.Lock] = field(default_factory=lambda: [threading.Lock() for _ in range(64)])
+    flights: list[threading.Lock] = field(default_factory=lambda: [threading.Lock() for _ in range(FLIGHTS)])
+    # By flight: the key and time of the last 503, and the response.
+    failed: dict[int, tuple[Key, float, str, Headers, bytes]] = field(default_factory=dict)
 
     def __call__(self, environ: Environ, start_response: Callable) -> Iterable[bytes]:
         key = self.key(environ)
@@ -119,6 +127,10 @@ class ResponseCache:
             if entry is None:
                 with self.single_flight(key) if settings.RESPONSE_CACHE_MB else nullcontext() as has_waited:
                     if has_waited:
+                        failed = self.failed.get(_flight(key))
+                        if failed and failed[0] == key and failed[1] >= now:  # it would wait as long again
+                            start_response(*failed[2:4])
+                            return [b"" if environ["REQUEST_METHOD"] == "HEAD" else failed[4]]
                         now = time.time()
                         entry = self.find(key, now)
                     if entry is None:
@@ -166,7 +178,7 @@ class ResponseCache:
     @contextmanager
     def single_flight(self, key: Key) -> Any:
         """Let one thread at a time make the response for `key`. Yield whether this thread had to wait."""
-        lock = self.flights[hash(key) % len(self.flights)]
+        lock = self.flights[_flight(key)]
         is_free = lock.acquire(blocking=False)
         is_acquired = is_free or lock.acquire(timeout=FLIGHT_TIMEOUT)
         try:
@@ -181,6 +193,9 @@ class ResponseCache:
         plain = {name: value for name, value in environ.items() if name not in _CONDITIONS}
         plain["REQUEST_METHOD"] = "GET"
         status, headers, body = run_wsgi(self.application, plain)
+        if status.startswith("503"):
+            self.failed[_flight(key)] = (key, time.time(), status, headers, body)
+            environ |= {LOCKED: True} if LOCKED in plain else {}
         sets_cookie = any(name.lower() == "set-cookie" for name, _ in headers)
         if CACHE_REVISION not in plain or sets_cookie or not status.startswith("200"):
             start_response(status, headers)

@@ -1,6 +1,8 @@
 """gunicorn with deploy/gunicorn.conf.py, without nginx."""
 
+import os
 import resource
+import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -89,6 +91,14 @@ def test_two_workers_with_threads_and_one_listening_port(site):
             links.append(link.readlink())
     rows = [row.split() for row in Path("/proc/net/unix").read_text().splitlines()[1:]]
     assert not {f"socket:[{row[6]}]" for row in rows if row[3] == "00010000"} & set(map(str, links))
+
+
+def test_frozen_worker_is_replaced_and_holds_no_request_for_long(node):
+    [frozen] = node.workers()
+    os.kill(frozen, signal.SIGSTOP)
+
+    assert node.request("/v1/filters", Host="127.0.0.1").status == 200  # the client waits for 30 s at most
+    assert node.workers() != [frozen]
 
 
 @pytest.fixture
