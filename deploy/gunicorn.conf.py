@@ -49,8 +49,8 @@ control_socket_disable = True
 
 # --- Timeouts ------------------------------------------------------------------------------------
 
-# Seconds without a heartbeat, which is independent of requests: a frozen worker holds its requests for that long,
-# then nginx sends them to another one. STATEMENT_TIMEOUT limits a request.
+# Seconds without a heartbeat, which is independent of requests: a frozen worker holds its requests for that
+# long, then nginx sends them to another one. STATEMENT_TIMEOUT limits a request.
 timeout = 10
 LOADING_MAX = 60  # seconds to load the site
 graceful_timeout = 30  # longer than any request takes
@@ -128,7 +128,7 @@ def on_starting(server: Any) -> None:
 
 
 def post_fork(server: Any, worker: Any) -> None:
-    """Send heartbeats while the worker loads the site, which takes longer than `timeout` on a busy machine."""
+    """Send heartbeats while the worker loads the site, which a busy machine does not do within `timeout`."""
 
     def beat() -> None:
         for _ in range(LOADING_MAX):

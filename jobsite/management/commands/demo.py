@@ -5,7 +5,6 @@ import socket
 import threading
 from http import HTTPStatus
 from io import StringIO
-from pathlib import Path
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -16,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from applications.operations.submitting import SubmissionError
-from jobsite.demo import accounts, content
+from jobsite.demo import accounts, content, mail
 from jobsite.demo.submissions import load_submissions
 from jobsite.dispatch import Stop
 from jobsite.management.commands.deliver import make_dispatcher
@@ -25,7 +24,6 @@ from jobsite.ops.commands import count_unapplied_migrations
 from vacancies.models import Vacancy
 
 HOST = "127.0.0.1"
-MAILS = "demo-emails"  # folder
 LINKS = {
     "Admin": "admin:index",
     "API documentation": "docs",
@@ -96,7 +94,7 @@ class Command(BaseCommand):
         self.stdout.flush()  # a pipe is buffered until the server stops
         if not no_serve:
             settings.APPLY_PAGES = True
-            collect_mails()
+            mail.collect()
             # a thread, which ends with the server
             threading.Thread(target=make_dispatcher(Stop(), base).run, name="deliver", daemon=True).start()
             call_command("runserver", f"{HOST}:{port}", use_reloader=False)
@@ -115,22 +113,11 @@ def ensure_free(port: int) -> None:
             raise CommandError(reason) from error
 
 
-def collect_mails() -> None:
-    """Write emails to files instead of printing them between the lines of the server."""
-    if not settings.IS_MAIL_SENT:
-        folder = Path(settings.BASE_DIR, MAILS)
-        backend = "django.core.mail.backends.filebased.EmailBackend"
-        if hasattr(settings, "MAILERS"):
-            settings.MAILERS = {"default": {"BACKEND": backend, "OPTIONS": {"file_path": str(folder)}}}
-        else:
-            settings.EMAIL_BACKEND, settings.EMAIL_FILE_PATH = backend, str(folder)
-
-
 def mail_target() -> str:
     """Return where the emails of the demo go."""
     if settings.IS_MAIL_SENT:
         return "they are sent to the server of EMAIL_URL."
-    return f"they are collected in {Path(settings.BASE_DIR, MAILS)}/. Set EMAIL_URL to send them."
+    return f"they are collected in {mail.file()}. Set EMAIL_URL to send them."
 
 
 def summary(created: dict[str, int], new_accounts: list[str], base: str, *, is_served: bool) -> str:
