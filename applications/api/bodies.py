@@ -64,6 +64,8 @@ def reading(request: HttpRequest, fields: Collection[str]) -> Iterator[tuple[Jso
         media_type, parameters = "", {}
     if media_type not in ("application/json", "multipart/form-data"):
         raise BodyError("Send application/json or multipart/form-data.", 415)
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise BodyError("Send the body without a Content-Encoding: it must not be compressed.", 415)
     body = _Body(request)
     if media_type == "application/json":
         yield _document(b"".join(body.chunks())), {}
@@ -197,8 +199,9 @@ def _parts(body: _Body, boundary: bytes, opened: ExitStack) -> tuple[dict[str, F
     files: list[File] = []
     start, end = b"--" + boundary, b"\r\n--" + boundary + b"--"
     first = b""
-    while len(first) < len(start) and (chunk := body.read()):
+    while len(first) < len(start) + 2 and (chunk := body.read()):
         first += chunk
+    first = first.removeprefix(b"\r\n")  # RFC 2046: the boundary begins with a line break
     if not first.startswith(start):  # the parser accepts text before it
         raise BodyError(NOT_MULTIPART)
     seen = b""

@@ -4,10 +4,16 @@ from applications.api.schema import Responses, complete, refused, responses
 from jobsite.api.openapi import DATETIME_PATTERN, Schema, field, titled
 from jobsite.types import JsonObject
 
+# Valid for vacancy 20 of the demo, so that the page /docs can send it.
 _VALUES = {
     "first_name": "Mia",
     "last_name": "Maes",
     "email": "mia@example.org",
+    "work_permit": "yes",
+    "motivation": "I like ships.",
+    "lang_nl": "5",
+    "lang_fr": "3",
+    "lang_en": "4",
     "privacy_consent": "1",
 }
 _VERSION = "da8806637c82532b"
@@ -110,7 +116,7 @@ OPERATION: JsonObject = {
             "in": "path",
             "required": True,
             "description": "Id of the vacancy.",
-            "schema": {"type": "integer", "minimum": 1, "examples": [412]},
+            "schema": {"type": "integer", "minimum": 1, "examples": [20]},
         },
         {
             "name": "Idempotency-Key",

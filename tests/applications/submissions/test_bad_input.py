@@ -129,6 +129,14 @@ def test_malformed_multipart_is_a_400(vacancy):
         assert detail(post(vacancy, cases[name], FORM), 400) == text
 
 
+def test_compressed_body_is_a_415(vacancy):
+    body = json.dumps(document(vacancy)).encode()
+    for encoding in ("gzip", "BR"):
+        headers = {"Content-Encoding": encoding}
+        answer = Client().post(path_of(vacancy), body, "application/json", headers=headers)
+        assert "Content-Encoding" in detail(answer, 415)
+
+
 def test_missing_boundary_and_malformed_key_are_a_400(vacancy):
     body, form = multipart(application_part(vacancy)), "multipart/form-data"
     for content_type in (form, f"{form}; boundary=", f"{FORM}\N{EURO SIGN}"):
