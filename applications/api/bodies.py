@@ -78,9 +78,10 @@ def reading(request: HttpRequest, fields: Collection[str]) -> Iterator[tuple[Jso
         if DOCUMENT not in parts:
             raise BodyError(f"The part {DOCUMENT!r} with the JSON document is missing.")
         document = _document(parts.pop(DOCUMENT).read())
-        parts |= _by_field(files, document, [name for name in fields if name not in parts])
         # a browser sends an empty part without a file name for a file input that was left empty
-        yield document, {name: file for name, file in parts.items() if file.size or file.name}
+        files = [file for file in files if file.size or file.name]
+        parts = {name: file for name, file in parts.items() if file.size or file.name}
+        yield document, parts | _by_field(files, document, [name for name in fields if name not in parts])
 
 
 # --- Bytes -------------------------------------------------------------------------------------
@@ -175,12 +176,11 @@ def _check_values(document: object) -> None:
 def _by_field(files: list[File], document: JsonObject, fields: list[str]) -> dict[str, File]:
     """Return `files` by the field that has their name as value, equal names in the order of the values."""
     values = document.get("values")
+    members = values.items() if isinstance(values, dict) else ()
+    named = [(name, value) for name, value in members if name in fields]
     found: dict[str, File] = {}
     for file in files:
-        names = (
-            (name for name, value in values.items() if value == file.name) if isinstance(values, dict) else ()
-        )
-        name = next((name for name in names if name in fields and name not in found), None)
+        name = next((name for name, value in named if value == file.name and name not in found), None)
         if name is None:
             raise BodyError(
                 f"The file name {shown(file.name or '')} of a part {FILES} is the value of no file field."
