@@ -210,7 +210,7 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
-        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        else "jobsite.serving.static_files.StaticFilesStorage"
     },
 }
 WHITENOISE_ROOT = BASE_DIR / "jobsite" / "root"  # files at the root of the site, such as /robots.txt

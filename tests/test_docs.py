@@ -220,6 +220,19 @@ MENTIONED = [
 ]
 
 
+@pytest.mark.slow("sends a submission to a demo")
+def test_example_of_a_submission_is_accepted_by_the_demo(demo):
+    with urllib.request.urlopen(f"{demo}/openapi.json") as answer:
+        operation = json.load(answer)["paths"]["/v1/vacancies/{id}/applications"]["post"]
+    [pk] = operation["parameters"][0]["schema"]["examples"]
+    examples = operation["requestBody"]["content"]["multipart/form-data"]["examples"]
+    body = json.dumps(examples["A submission"]["value"]["application"]).encode()
+    path = f"{demo}/v1/vacancies/{pk}/applications"
+    request = urllib.request.Request(path, body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request) as answer:
+        assert answer.status == 201
+
+
 def options_of(command):
     parser = command.create_parser("manage.py", "x")
     return {word for action in parser._actions for word in action.option_strings}

@@ -20,7 +20,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from applications.api import bodies
-from applications.api.bodies import BodyError
+from applications.api.bodies import BodyError, shown
 from applications.api.submissions_schema import OPERATION
 from applications.models import Application
 from applications.operations.submitting import (
@@ -35,7 +35,7 @@ from applications.operations.submitting import (
 )
 from applications.submissions import idempotency, proof
 from applications.submissions.forms import ServedForm, submission_form
-from applications.submissions.validation import document_errors
+from applications.submissions.validation import document_errors, file_fields
 from jobsite.api import client_address
 from jobsite.api.absolute_urls import base_url
 from jobsite.api.permissions import lacks_factor
@@ -90,8 +90,8 @@ class SubmissionViewSet(ViewSet):
             raise NotFound(NO_SUCH_VACANCY) from error
         except BodyError as error:
             return problem(plain, error.status, error.detail)
-        except UnknownPartError:
-            return problem(plain, 400, "A part of the body is not a file field of the form.")
+        except UnknownPartError as error:
+            return problem(plain, 400, f"The part {shown(error.name)} is not a file field of the form.")
         except KeyInUseError:
             detail = "A request with this Idempotency-Key is being processed."
             return problem(plain, 409, detail, {"Retry-After": "1"})
@@ -112,10 +112,16 @@ class SubmissionViewSet(ViewSet):
         """Return the application that this request created before the vacancy closed. Any other request gets
         the 404 of an unknown vacancy."""
         key = request.headers.get("Idempotency-Key", "")
-        if not (ID.fullmatch(pk) and _KEY.fullmatch(key) and idempotency.is_known(int(pk), key)):
+        if not (
+            ID.fullmatch(pk) and len(pk) < 19 and _KEY.fullmatch(key)
+        ):  # a longer id is no 64-bit integer
+            return None
+        earlier = idempotency.application_of(int(pk), key)
+        if earlier is None:
             return None
         self._count(request, int(pk))
-        with suppress(BodyError), bodies.reading(request._request) as (document, files):
+        fields = earlier.submission.files.values_list("field", flat=True)
+        with suppress(BodyError), bodies.reading(request._request, fields) as (document, files):
             if not document_errors(document):
                 return find_repeated(int(pk), document, files, key=key, at=at)
         return None
@@ -150,7 +156,7 @@ def _receive(
     key = request.headers.get("Idempotency-Key", "")
     if "Idempotency-Key" in request.headers and not _KEY.fullmatch(key):
         raise BodyError("Idempotency-Key must have 1 to 255 visible ASCII characters.")
-    with bodies.reading(request) as (document, files):
+    with bodies.reading(request, file_fields(form)) as (document, files):
         with translation.override(form.language):
             errors = document_errors(document)
         if errors:

@@ -52,7 +52,11 @@ class ClosedError(Exception):
 
 
 class UnknownPartError(Exception):
-    """A file was sent for something that is not a file field of the form."""
+    """A file was sent for `name`, which is not a file field of the form."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(name)
 
 
 class SubmissionError(Exception):
@@ -95,8 +99,9 @@ def submit_application(
     form = form or submission_form(vacancy)
     if not form.accepts_applications:
         raise ClosedError
-    if files.keys() - file_fields(form):
-        raise UnknownPartError
+    for name in files:
+        if name not in file_fields(form):
+            raise UnknownPartError(name)
     values = _without_empty_honeypot(values)
     attempt = partial(
         _submit,

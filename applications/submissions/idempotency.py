@@ -34,9 +34,11 @@ def digest(*parts: object) -> str:
     return sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def is_known(vacancy: int, key: str) -> bool:
-    """Whether the key created an application to the vacancy with this id."""
-    return IdempotencyKey.objects.filter(vacancy=vacancy, key_hash=digest(key)).exists()
+def application_of(vacancy: int, key: str) -> Application | None:
+    """Return the application that the key created, to the vacancy with this id."""
+    rows = IdempotencyKey.objects.select_related("application__submission")
+    row = rows.filter(vacancy=vacancy, key_hash=digest(key)).first()
+    return row.application if row else None
 
 
 def find(vacancy: Vacancy | int, key: str, content: str, *, at: datetime) -> Application | None:

@@ -62,7 +62,7 @@ or `fields` and, on lists and `/v1/filters`, likely mistakes: names close to a p
 item, and names that other APIs use (`region`, `limit`, `q`, `updated_since`). The error states the name that
 was probably meant. Tracking parameters and cache busters are always ignored: {ignored}. Other unknown names
 are ignored too. An unknown id and the id of an unpublished vacancy return the same 404. Too many requests
-return 429 with `Retry-After`.
+(usually 600 a minute for each client) return 429 with `Retry-After`.
 
 ### Caching
 Public responses have an `ETag` and `Cache-Control: public, max-age=...`, which never exceeds the time until

@@ -259,7 +259,7 @@ def _machine() -> list[CheckMessage]:
     if isinstance(staticfiles_storage, ManifestFilesMixin) and staticfiles_storage.read_manifest() is None:
         messages.append(
             Warning(
-                f"Static files are not collected to {settings.STATIC_ROOT}: the admin's pages will fail.",
+                f"Static files are not collected to {settings.STATIC_ROOT}: pages have no style.",
                 hint="Run manage.py collectstatic for each release.",
                 id="jobsite.W011",
             )

@@ -201,7 +201,7 @@ INTERNAL = "Public, or limited to networks or signed-in users, as the operator d
 
 ID = OpenApiParameter(
     "id",
-    {"type": "integer", "minimum": 1, "pattern": "^[1-9][0-9]{0,18}$", "examples": [412]},
+    {"type": "integer", "minimum": 1, "pattern": "^[1-9][0-9]{0,18}$", "examples": [20]},
     OpenApiParameter.PATH,
     required=True,
     description="Unique identifier of the vacancy, in plain digits without leading zeros.",

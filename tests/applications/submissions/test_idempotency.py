@@ -50,6 +50,7 @@ def test_same_key_returns_the_same_response_after_the_vacancy_closed(vacancy, cl
 
     first = post(body, KEY)
     unknown = post(body, KEY, vacancy.pk + 1)
+    assert post(body, KEY, 10**19 - 1).status_code == 404  # more than the database can store
     for change in ({"publish_until": at}, {"status": "unpublished"}, {"apply_url": "https://x.example/"}):
         Vacancy.objects.update(**{"publish_until": None, "status": "published", "apply_url": ""} | change)
         again = post(body, KEY)
