@@ -352,7 +352,8 @@ def test_pickers_are_translated_and_the_focus_is_not_below_the_buttons(
       const field = document.activeElement;
       const bar = document.querySelector("#submit-row");
       const isCovered = field.getBoundingClientRect().bottom > bar.getBoundingClientRect().top + 1;
-      return field.matches("#vacancy_form *") && !bar.contains(field) && isCovered ? field.id || field.className : "";
+      const isInForm = field.matches("#vacancy_form *") && !bar.contains(field);
+      return isInForm && isCovered ? field.id || field.className : "";
     }"""
     for _ in range(40):
         page.keyboard.press("Tab")
