@@ -167,8 +167,9 @@ class _Page:
         """Return what differs for a drop-down list, and for a field to type in."""
         name, type_ = structure["name"], structure["type"]
         typed = (self.typed.get(name) or [""])[-1]
-        by_name = AUTOCOMPLETE.get(name) or AUTOCOMPLETE_BY_TYPE.get(type_, False)
-        own["autocomplete"] = AUTOCOMPLETE.get(self.role_of.get(name, ""), by_name)
+        names = (self.role_of.get(name, ""), name)
+        known = next(filter(None, map(AUTOCOMPLETE.get, names)), None)
+        own["autocomplete"] = known or AUTOCOMPLETE_BY_TYPE.get(type_, False)
         if type_ == FieldType.SELECT:
             options = [{"value": "", "label": gettext("Choose…")}, *structure["options"]]
             return {
