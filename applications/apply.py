@@ -47,6 +47,7 @@ from jobsite.api import client_address
 from jobsite.api.absolute_urls import base_url
 from jobsite.api.permissions import lacks_factor
 from jobsite.api.throttling import RateLimit
+from jobsite.languages import preferred_language
 from jobsite.types import JsonObject
 from vacancies.api.v1 import find_published
 from vacancies.models import Vacancy
@@ -86,6 +87,8 @@ def apply(request: HttpRequest, pk: str) -> HttpResponse:
     except NotFound:
         return _closed(request)
     form = submission_form(vacancy)
+    if vacancy.apply_url:
+        return _elsewhere(request, vacancy)
     if not form.accepts_applications:
         return _closed(request)
     with translation.override(form.language):
@@ -245,7 +248,22 @@ def _require_pages() -> None:
 
 def _closed(request: HttpRequest) -> HttpResponse:
     """Return the same page for a vacancy that is unknown or hidden, and for one without applications."""
-    response = render(request, "applications/apply_closed.html", status=404)
+    return _in_own_language(request, "applications/apply_closed.html", {}, 404)
+
+
+def _elsewhere(request: HttpRequest, vacancy: Vacancy) -> HttpResponse:
+    status = 200 if request.method != "POST" else 409
+    return _in_own_language(request, "applications/apply_elsewhere.html", {"vacancy": vacancy}, status)
+
+
+def _in_own_language(
+    request: HttpRequest, template: str, context: dict[str, object], status: int
+) -> HttpResponse:
+    """Return a page in the language that the visitor prefers: there is no form to set it."""
+    language = preferred_language(request.headers.get("Accept-Language", ""))
+    with translation.override(language):
+        response = render(request, template, context, status=status)
+    response["Content-Language"] = language
     response["Cache-Control"] = "private, no-cache"
     return response
 

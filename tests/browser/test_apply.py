@@ -289,3 +289,16 @@ def test_names_are_completed_in_forms_of_every_language(
              for name in ("voornaam", "veld_2", "gsm", "veld_4")]  # fmt: skip
     assert found == ["given-name", "family-name", "tel", "email"]
     assert {url for url in requested if "forms_structure/" in url and url.endswith(".js")} == set(MODULES)
+
+
+def test_thanks_stay_after_a_reload(page: Any) -> None:
+    fill_in(page)
+    page.get_by_role("button", name="Send application").click()
+    page.get_by_text("Your reference").wait_for()
+    thanks = page.locator("#form").inner_text()
+    assert page.title() == "Thank you for your application"
+    page.reload()
+    page.get_by_text("Your reference").wait_for()
+    assert (page.locator("#form").inner_text(), page.title()) == (thanks, "Thank you for your application")
+    page.goto(page.url)
+    page.get_by_label("First name").wait_for()  # another application is possible
