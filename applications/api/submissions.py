@@ -112,9 +112,8 @@ class SubmissionViewSet(ViewSet):
         """Return the application that this request created before the vacancy closed. Any other request gets
         the 404 of an unknown vacancy."""
         key = request.headers.get("Idempotency-Key", "")
-        if not (
-            ID.fullmatch(pk) and len(pk) < 19 and _KEY.fullmatch(key)
-        ):  # a longer id is no 64-bit integer
+        is_storable = ID.fullmatch(pk) and len(pk) < 19  # in 64 bits
+        if not is_storable or not _KEY.fullmatch(key):
             return None
         earlier = idempotency.application_of(int(pk), key)
         if earlier is None:
