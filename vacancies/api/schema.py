@@ -199,6 +199,23 @@ FILTER = {
 
 INTERNAL = "Public, or limited to networks or signed-in users, as the operator decides: then 401 or 403."
 
+# --- Links -------------------------------------------------------------------------------------
+
+
+def _link(operation: str, description: str, pk: str) -> JsonObject:
+    return {"operationId": operation, "description": description, "parameters": {"id": pk}}
+
+
+OF_LISTS = {"Vacancy": _link("getVacancy", "A vacancy of the list.", "$response.body#/data/0/id")}
+_SAME = "$request.path.id"
+OF_VACANCIES = {
+    "Form": _link("getVacancyForm", "Its application form.", _SAME),
+    "FormSchema": _link("getVacancyFormSchema", "The JSON Schema of a submission.", _SAME),
+}
+OF_FORMS = {
+    "Submission": _link("submitApplication", "Takes a submission, if there is the header `Apply`.", _SAME)
+}
+
 # --- Parameters --------------------------------------------------------------------------------
 
 ID = OpenApiParameter(
