@@ -34,6 +34,9 @@ SKIPPED = {
     "uv run --no-project --with-requirements requirements.txt manage.py demo": "installs from a registry",
     "uv run --no-project --with-requirements requirements-dev.txt pytest": "installs from a registry",
     '<link rel="stylesheet" href="/form.css">': "is HTML; tests/browser/test_form_renderer.py runs it",
+    'import { customizeValidator } from "@rjsf/validator-ajv8";': (
+        "needs npm packages; tests/forms_structure/test_renderers.py runs it"
+    ),
     'const mine = await fetch("/v1/user/applications", { credentials: "same-origin" });': (
         "needs a page of the same site and its session"
     ),

@@ -20,7 +20,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from applications.api import bodies
-from applications.api.bodies import BodyError
+from applications.api.bodies import BodyError, shown
 from applications.api.submissions_schema import OPERATION
 from applications.models import Application
 from applications.operations.submitting import (
@@ -72,8 +72,8 @@ class SubmissionViewSet(ViewSet):
     @action(detail=True, methods=["post"], url_path="applications")
     def submit(self, request: Request, pk: str) -> HttpResponse:
         at = timezone.now()
-        shown = ("title", "audience", "apply_url", "brand__name")
-        vacancies = Vacancy.objects.with_form().select_related("brand").only(*shown)
+        columns = ("title", "audience", "apply_url", "brand__name")
+        vacancies = Vacancy.objects.with_form().select_related("brand").only(*columns)
         try:
             vacancy = find_published(request, pk, vacancies, at=at)
             form = submission_form(vacancy)

@@ -373,8 +373,10 @@ def complete(result: JsonObject, **kwargs: object) -> JsonObject:
 def _complete_operation(path: str, described: JsonObject, schemas: JsonObject) -> None:
     responses = described["responses"]
     examples, own_headers = described.pop("x-examples"), described.pop("x-headers")
-    is_private = described.pop("x-private")
+    is_private, links = described.pop("x-private"), described.pop("x-links")
     answer = responses["200"]
+    if links:
+        answer["links"] = links
     body = answer["content"]["application/json"]
     body["examples"] = examples
     envelope = body["schema"].get("$ref", "").rpartition("/")[2]

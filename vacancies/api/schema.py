@@ -24,7 +24,7 @@ from vacancies.filtersets import SEARCH, SORT_KEYS, filter_name
 
 # The format of stored items. Raise it with every change of what an item looks like: of these keys, of the
 # serializers, of what they call, and of the placeholders. Items of other formats are rendered again.
-ITEM_FORMAT = 1
+ITEM_FORMAT = 2
 
 OPTION_VALUE = {"type": "string", "pattern": "^[-A-Za-z0-9_]{1,200}$"}
 
@@ -169,6 +169,12 @@ VACANCY = {
         "Address of another site where applicants apply; null if they use the application form.",
         "https://apply.example.com/naval-architect",
     ),
+    "accepts_applications": field(
+        "boolean",
+        "Whether applicants use the application form while the vacancy is published: `/form` then has the "
+        "header `Apply`. False with an `apply_url`, and if the form does not ask for an e-mail address.",
+        False,
+    ),
 }  # fmt: skip
 
 OPTION = {
@@ -196,6 +202,23 @@ FILTER = {
 }  # fmt: skip
 
 INTERNAL = "Public, or limited to networks or signed-in users, as the operator decides: then 401 or 403."
+
+# --- Links -------------------------------------------------------------------------------------
+
+
+def _link(operation: str, description: str, pk: str) -> JsonObject:
+    return {"operationId": operation, "description": description, "parameters": {"id": pk}}
+
+
+OF_LISTS = {"Vacancy": _link("getVacancy", "A vacancy of the list.", "$response.body#/data/0/id")}
+_SAME = "$request.path.id"
+OF_VACANCIES = {
+    "Form": _link("getVacancyForm", "Its application form.", _SAME),
+    "FormSchema": _link("getVacancyFormSchema", "The JSON Schema of a submission.", _SAME),
+}
+OF_FORMS = {
+    "Submission": _link("submitApplication", "Takes a submission, if there is the header `Apply`.", _SAME)
+}
 
 # --- Parameters --------------------------------------------------------------------------------
 
