@@ -57,6 +57,10 @@ _SALT = "applications.thanks"
 VERSION, NONCE, SOURCE = "_version", "_nonce", "_source"
 CSRF = "csrfmiddlewaretoken"
 INTERNAL = ("_", CSRF)
+# What form.js imports. Browsers load them at once, not one after the other.
+MODULES = (
+    "fields", "loading", "proof", "render", "requests", "sha256", "submission", "validation", "view", "words",
+)  # fmt: skip
 
 
 class Session(SessionAuthentication):
@@ -220,6 +224,7 @@ class _Page:
             "account": self.account,
             "source": self.source,
             "token": token,
+            "modules": MODULES,
             "is_form_changed": is_form_changed,
         }
         return render(self.request, "applications/apply.html", context, status=status)

@@ -55,7 +55,7 @@ def page(browser_page: Any, live_server: Any, vacancy: Vacancy) -> Any:
 
 def open_page(page: Any, live_server: Any, vacancy: Vacancy) -> None:
     page.goto(f"{live_server.url}/apply/{vacancy.pk}")
-    page.locator(".job-form:not([method])").wait_for()
+    page.locator(".job-form-status").wait_for()
 
 
 @pytest.fixture
@@ -191,7 +191,76 @@ def test_script_keeps_what_was_typed_before_it_arrived(
         page.goto(f"{live_server.url}/apply/{vacancy.pk}")
         fill_in(page)
     waiting[0].continue_()
-    page.locator(".job-form:not([method])").wait_for()
+    page.locator(".job-form-status").wait_for()
+    send(page)
+    assert thanked(page).submission.values == VALUES
+
+
+def test_script_leaves_somebody_alone_who_is_typing(
+    browser_page: Any, live_server: Any, vacancy: Vacancy
+) -> None:
+    """The form appears 400 ms before its script, and the script 400 ms before what it loads."""
+    page = browser_page
+    network = page.context.new_cdp_session(page)
+    slow = {"offline": False, "latency": 400, "downloadThroughput": -1, "uploadThroughput": -1}
+    network.send("Network.emulateNetworkConditions", slow)
+    page.goto(f"{live_server.url}/apply/{vacancy.pk}", wait_until="commit")
+    page.get_by_label("When do you expect one?").focus()  # open, because no script has hidden it
+    page.get_by_label("First name").focus()
+    page.keyboard.type("<>")
+    page.keyboard.press("ArrowLeft")
+    typed, is_attached = "", page.locator(".job-form-status")
+    assert not is_attached.is_visible()
+    while not is_attached.is_visible():
+        page.keyboard.type("Zoë ")
+        typed += "Zoë "
+    page.keyboard.type("Peeters")
+    assert page.get_by_label("First name").input_value() == f"<{typed}Peeters>"
+    assert page.evaluate("document.activeElement.name") == "first_name"
+    assert page.get_by_label("When do you expect one?").is_hidden()
+
+    loaded = """performance.getEntriesByType("resource").map(({ name }) => name)
+      .filter((name) => /form(\\/\\w+)?\\.js$/.test(name)).sort()"""
+    preloaded = """Array.from(document.querySelectorAll("[rel=modulepreload]"), ({ href }) => href).sort()"""
+    assert page.evaluate(loaded) == page.evaluate(preloaded), "each module once, without a chain of imports"
+
+
+def test_script_keeps_a_condition_open_in_which_somebody_is_typing(
+    browser_page: Any, live_server: Any, vacancy: Vacancy
+) -> None:
+    page = browser_page
+    waiting: list[Any] = []
+    page.route("**/form/schema", lambda route: waiting.append(route))
+    with page.expect_request("**/form/schema"):
+        page.goto(f"{live_server.url}/apply/{vacancy.pk}")
+    page.get_by_label("When do you expect one?").focus()
+    waiting[0].continue_()
+    page.locator(".job-form-status").wait_for()
+    assert page.evaluate("document.activeElement.name") == "when"
+    page.get_by_label("First name").fill("Zoë")
+    page.keyboard.press("Tab")
+    assert page.get_by_label("When do you expect one?").is_hidden()
+
+
+def test_script_keeps_the_errors_of_the_server(browser_page: Any, live_server: Any, vacancy: Vacancy) -> None:
+    """An optional file that must be chosen again would otherwise be missing silently."""
+    page = browser_page
+    page.route("**/form", lambda route: route.fulfill(status=500))
+    page.goto(f"{live_server.url}/apply/{vacancy.pk}")
+    fill_in(page)
+    page.get_by_label("E-mail address").fill("zoe")
+    page.unroute("**/form")
+    send(page)
+    page.locator(".job-form-status").wait_for()
+    summary = page.get_by_role("alert")
+    assert summary.get_by_role("listitem").all_inner_texts() == [
+        "E-mail address – Enter a valid email address.",
+        "Your CV – Choose this file again. Everything else is still filled in.",
+    ]
+    assert page.evaluate("document.activeElement.className") == "job-form-summary"
+    choose(page, PDF)
+    assert summary.get_by_role("listitem").count() == 1
+    page.get_by_label("E-mail address").fill("zoe@example.com")
     send(page)
     assert thanked(page).submission.values == VALUES
 

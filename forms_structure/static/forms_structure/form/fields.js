@@ -42,6 +42,19 @@ export function makeField(page, structure, owner) {
   return { structure, owner, error, wrapper, ...parts };
 }
 
+/** Return the field of `wrapper`, which the server rendered: with the same markup, as `makeField` returns it. */
+export function foundField(wrapper, structure, owner) {
+  const controls = Array.from(wrapper.querySelectorAll("input, select, textarea"));
+  const group = wrapper.querySelector("fieldset");
+  return {
+    structure, owner, wrapper, controls,
+    error: wrapper.querySelector(".job-form-error"),
+    hint: wrapper.querySelector(".job-form-hint"),
+    blamed: group && structure.type !== "checkbox-group" ? [group] : controls,
+    described: group ?? controls[0],
+  };
+}
+
 function makeControl({ make, words, id }, { name, type, required, options, role }, own, label, error) {
   const attributes = { ...own, required, autocomplete: AUTOCOMPLETE.get(role) ?? AUTOCOMPLETE.get(name) };
   const tag = type === "select" || type === "textarea" ? type : "input";

@@ -14,8 +14,8 @@ const WAIT_MAX = 5; // seconds to wait without asking the applicant
 const WAITING = new Set([409, 429, 503]);
 
 /**
- * Replace the content of `target` with the application form of a vacancy. What was filled in and chosen in a form that
- * `target` already contains is kept. Reject if the form cannot be loaded, or if the vacancy accepts no applications
+ * Replace the content of `target` with the application form of a vacancy, or attach to this form as /apply/{id} has it.
+ * What was filled in and chosen in another form that `target` already contains is kept. Reject if the form cannot be loaded, or if the vacancy accepts no applications
  * here. `error.status` is then the HTTP status, if there is one, and `target` is unchanged.
  *
  * @param {Element} target
@@ -144,9 +144,8 @@ export async function apply(
   };
 
   const earlier = target.querySelector("form");
-  const hasErrors = earlier?.querySelector("[aria-invalid]");
-  open(earlier ? filledIn(earlier) : {});
-  if (hasErrors) form.check();
+  const isAttached = target.querySelector(".job-form [name=_version]")?.value === served.version;
+  open(earlier && !isAttached ? filledIn(earlier) : { isAttached });
   return form;
 }
 
