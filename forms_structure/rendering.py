@@ -17,13 +17,18 @@ from jobsite.types import JsonObject
 
 FILE_MAX = 10  # megabytes
 ACCEPTED = ".pdf,.docx,.odt,.rtf,.txt,.jpg,.jpeg,.png"
-# Autocomplete tokens (WCAG 1.3.5) by role, else by common field names.
+# Autocomplete tokens (WCAG 1.3.5) by role, else by common field names: the API serves no roles.
 AUTOCOMPLETE = {
     "given_name": "given-name", "family_name": "family-name", "email": "email", "phone": "tel",
     "first_name": "given-name", "last_name": "family-name", "name": "name",
     "telephone": "tel", "mobile": "tel", "birth_date": "bday", "date_of_birth": "bday",
     "address": "address-line1", "postal_code": "postal-code", "city": "address-level2",
     "country": "country-name",
+    "voornaam": "given-name", "prenom": "given-name", "vorname": "given-name",
+    "achternaam": "family-name", "familienaam": "family-name", "nom_de_famille": "family-name",
+    "nachname": "family-name", "familienname": "family-name", "naam": "name", "nom": "name",
+    "telefoon": "tel", "telefoonnummer": "tel", "gsm": "tel", "numero_de_telephone": "tel",
+    "telefon": "tel", "telefonnummer": "tel",
 }  # fmt: skip
 GROUPS = (FieldType.CHECKBOX_GROUP, FieldType.RADIO_GROUP, FieldType.RANGE)
 INPUT_TYPES = (FieldType.EMAIL, FieldType.TEL, FieldType.DATE, FieldType.FILE)
@@ -34,17 +39,19 @@ def form_context(
     sections: Fields,
     *,
     language: str,
+    roles: Mapping[str, str] | None = None,
     typed: Mapping[str, list[str]] | None = None,
     errors: Iterable[tuple[str, str]] = (),
 ) -> JsonObject:
     """Return the context of templates/forms_structure/form.html for served `sections`.
 
-    `typed` has what was filled in, by field name. `errors` are (name of a field or "", message), at most one
-    for each field. They are listed in the order of the form.
+    `roles` has the name of the field with each role, for `autocomplete`. `typed` has what was filled in, by
+    field name. `errors` are (name of a field or "", message), at most one for each field. They are listed in
+    the order of the form.
     """
     errors = list(errors)
     with translation.override(language):
-        page = _Page(typed or {}, dict(errors))
+        page = _Page(sections, roles or {}, typed or {}, dict(errors))
         shown = [
             {
                 "title": section["title"],
@@ -68,8 +75,17 @@ def form_context(
 class _Page:
     """Prepares the fields of one form for the templates."""
 
-    def __init__(self, typed: Mapping[str, list[str]], errors: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        sections: Fields,
+        roles: Mapping[str, str],
+        typed: Mapping[str, list[str]],
+        errors: Mapping[str, str],
+    ) -> None:
         self.typed, self.errors = typed, errors
+        self.roles = {name: role for role, name in roles.items()}
+        names = [field["name"] for section in sections for field in section["fields"]]
+        self.has_given_name = any(AUTOCOMPLETE.get(name) == "given-name" for name in names)
         self.by_name: dict[str, JsonObject] = {}
 
     def in_order(self, errors: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -154,7 +170,9 @@ class _Page:
         """Return what differs for a drop-down list, and for a field to type in."""
         name, type_ = structure["name"], structure["type"]
         typed = (self.typed.get(name) or [""])[-1]
-        own["autocomplete"] = AUTOCOMPLETE.get(structure.get("role", ""), AUTOCOMPLETE.get(name, False))
+        token = AUTOCOMPLETE.get(self.roles.get(name) or name, False)
+        # "Naam" and "Nom" beside "Voornaam" and "Prénom"
+        own["autocomplete"] = "family-name" if token == "name" and self.has_given_name else token
         if type_ == FieldType.SELECT:
             options = [{"value": "", "label": gettext("Choose…")}, *structure["options"]]
             return {

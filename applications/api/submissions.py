@@ -71,7 +71,8 @@ class SubmissionViewSet(ViewSet):
     @action(detail=True, methods=["post"], url_path="applications")
     def submit(self, request: Request, pk: str) -> HttpResponse:
         at = timezone.now()
-        vacancies = Vacancy.objects.with_form().only("title", "audience", "apply_url")
+        vacancies = Vacancy.objects.with_form().select_related("brand")
+        vacancies = vacancies.only("title", "audience", "apply_url", "brand__name")
         vacancy = find_published(request, pk, vacancies, at=at)
         form = submission_form(vacancy)
         if not form.accepts_applications:

@@ -139,6 +139,18 @@ def test_page_is_accessible_in_every_state(page: Any) -> None:
     assert found + all_findings(page, "thanks") == []
 
 
+def test_reload_shows_the_thanks_again(page: Any, vacancy: Vacancy) -> None:
+    fill_in(page)
+    send(page)
+    application = thanked(page)
+    shown = [page.title(), page.url]
+    assert page.title() == "Thank you for your application"
+    page.reload()
+    assert thanked(page) == application
+    assert [page.title(), page.url] == shown
+    assert page.locator("form").count() == 0
+
+
 def test_form_that_was_edited_meanwhile(page: Any, vacancy: Vacancy) -> None:
     fill_in(page)
     structure = vacancy.form.structure

@@ -2,9 +2,16 @@
 const target = document.querySelector("#form");
 const { renderer, address, source, token } = target.dataset;
 const headers = token ? { "X-CSRFToken": token } : {}; // the application belongs to the account of the session
+
+/** Loading the page again shows the thanks, not an empty form. */
+function onSent({ reference }) {
+  history.replaceState(null, "", `?${new URLSearchParams({ sent: reference })}`);
+  document.title = target.querySelector("h2").textContent;
+}
+
 try {
   const { apply } = await import(renderer);
-  await apply(target, address, { headers, source });
+  await apply(target, address, { headers, source, onSent });
 } catch (error) {
   console.warn(error);
 }

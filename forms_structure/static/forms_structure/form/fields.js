@@ -1,11 +1,16 @@
 /** The fields of a form: their nodes, answers and errors. */
 
-/** Autocomplete tokens (WCAG 1.3.5) by role, else by common field names. */
+/** Autocomplete tokens (WCAG 1.3.5) by common field names. */
 const AUTOCOMPLETE = new Map(Object.entries({
   given_name: "given-name", family_name: "family-name", email: "email", phone: "tel",
   first_name: "given-name", last_name: "family-name", name: "name", telephone: "tel", mobile: "tel",
   address: "address-line1", postal_code: "postal-code", city: "address-level2", country: "country-name",
   birth_date: "bday", date_of_birth: "bday",
+  voornaam: "given-name", prenom: "given-name", vorname: "given-name",
+  achternaam: "family-name", familienaam: "family-name", nom_de_famille: "family-name",
+  nachname: "family-name", familienname: "family-name", naam: "name", nom: "name",
+  telefoon: "tel", telefoonnummer: "tel", gsm: "tel", numero_de_telephone: "tel",
+  telefon: "tel", telefonnummer: "tel",
 }));
 const GROUPS = new Set(["checkbox-group", "radio-group", "range"]);
 const INPUT_TYPES = new Set(["email", "tel", "date", "file"]);
@@ -26,6 +31,11 @@ export function maker(doc) {
     element.append(...children.filter(Boolean));
     return element;
   };
+}
+
+/** Whether one of `fields` asks for the given name only: "naam" and "nom" are the family name then. */
+export function hasGivenName(fields) {
+  return fields.some(({ name }) => AUTOCOMPLETE.get(name) === "given-name");
 }
 
 /** Return a field: its `structure`, its `owner` and its nodes. `error` shows the message, `described` refers to it
@@ -55,8 +65,9 @@ export function foundField(wrapper, structure, owner) {
   };
 }
 
-function makeControl({ make, words, id }, { name, type, required, options, role }, own, label, error) {
-  const attributes = { ...own, required, autocomplete: AUTOCOMPLETE.get(role) ?? AUTOCOMPLETE.get(name) };
+function makeControl({ make, words, id, isNameSplit }, { name, type, required, options }, own, label, error) {
+  const token = AUTOCOMPLETE.get(name);
+  const attributes = { ...own, required, autocomplete: token === "name" && isNameSplit ? "family-name" : token };
   const tag = type === "select" || type === "textarea" ? type : "input";
   if (tag === "input") attributes.type = INPUT_TYPES.has(type) ? type : "text";
   if (tag === "textarea") attributes.rows = 5;

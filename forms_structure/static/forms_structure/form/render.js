@@ -4,7 +4,7 @@
  * renders the same markup on the server.
  */
 
-import { answers, copied, fillIn, fileProblem, foundField, makeField, maker, tell } from "./fields.js";
+import { answers, copied, fillIn, fileProblem, foundField, hasGivenName, makeField, maker, tell } from "./fields.js";
 import { validate } from "./validation.js";
 import { WORDS } from "./words.js";
 
@@ -41,6 +41,7 @@ export function render(
     words: Object.hasOwn(WORDS, language) ? WORDS[language] : WORDS.en,
     // The kind comes before the name: a field may be named "error-b", and ids must not collide.
     id: (kind, name) => `job-form-${number}-${kind}-${name}`,
+    isNameSplit: sections.some((section) => hasGivenName(section.fields)),
   };
   const { make, words } = page;
   const fields = new Map(); // by name, in page order
@@ -78,7 +79,7 @@ export function render(
   };
   const spelledOut = ({ label, ...structure }) => (typeof label === "object" && label
     // An extra language becomes two fields: the name of the language and the level.
-    ? [{ ...structure, ...label, role: undefined, conditional: [] },
+    ? [{ ...structure, ...label, conditional: [] },
       { ...structure, label: words.level(label.label) }]
     : [{ ...structure, label: label ?? "" }]);
 

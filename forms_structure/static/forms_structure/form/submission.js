@@ -73,7 +73,7 @@ export async function apply(
         return () => explain(files);
       }
       const { status, body, retryAfter } = response;
-      if (status === 201) return () => thank(body.data);
+      if (status === 201) return () => thank(body.data, values);
       if (attempt < ATTEMPTS_MAX && body.proof_required) {
         view.say(form.words.proof);
         proof = await solve(body.challenge).catch(() => "");
@@ -94,8 +94,10 @@ export async function apply(
     return last.key;
   };
 
-  const thank = (data) => {
-    showThanks(target, form.words, data.reference);
+  const thank = (data, values) => {
+    // The receipt goes to a required field of this type. If there are several, the form does not say to which.
+    const mail = served.sections.flatMap(({ fields }) => fields).filter(({ type, required }) => type === "email" && required);
+    showThanks(target, form.words, data.reference, mail.length === 1 ? values[mail[0].name] : "");
     onSent(data);
   };
 
