@@ -14,9 +14,10 @@ const WAIT_MAX = 5; // seconds to wait without asking the applicant
 const WAITING = new Set([409, 429, 503]);
 
 /**
- * Replace the content of `target` with the application form of a vacancy, or attach to this form as /apply/{id} has it.
- * What was filled in and chosen in another form that `target` already contains is kept. Reject if the form cannot be loaded, or if the vacancy accepts no applications
- * here. `error.status` is then the HTTP status, if there is one, and `target` is unchanged.
+ * Replace the content of `target` with the application form of a vacancy, or attach to it if it is the form of the page
+ * /apply/{id}. What was filled in and chosen in another form that `target` contains is kept. Reject if the form cannot
+ * be loaded, or if the vacancy accepts no applications here. `error.status` is then the HTTP status, if there is one,
+ * and `target` is unchanged.
  *
  * @param {Element} target
  * @param {string} address - URL of the form operation, such as https://jobs.example.com/v1/vacancies/412/form
@@ -96,7 +97,8 @@ export async function apply(
 
   const thank = (data, values) => {
     // The receipt goes to a required field of this type. If there are several, the form does not say to which.
-    const mail = served.sections.flatMap(({ fields }) => fields).filter(({ type, required }) => type === "email" && required);
+    const fields = served.sections.flatMap((section) => section.fields);
+    const mail = fields.filter(({ type, required }) => type === "email" && required);
     showThanks(target, form.words, data.reference, mail.length === 1 ? values[mail[0].name] : "");
     onSent(data);
   };
