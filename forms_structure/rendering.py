@@ -17,19 +17,22 @@ from jobsite.types import JsonObject
 
 FILE_MAX = 10  # megabytes
 ACCEPTED = ".pdf,.docx,.odt,.rtf,.txt,.jpg,.jpeg,.png"
-# Autocomplete tokens (WCAG 1.3.5) by role, else by common field names: the API serves no roles.
-AUTOCOMPLETE = {
-    "given_name": "given-name", "family_name": "family-name", "email": "email", "phone": "tel",
-    "first_name": "given-name", "last_name": "family-name", "name": "name",
-    "telephone": "tel", "mobile": "tel", "birth_date": "bday", "date_of_birth": "bday",
-    "address": "address-line1", "postal_code": "postal-code", "city": "address-level2",
-    "country": "country-name",
-    "voornaam": "given-name", "prenom": "given-name", "vorname": "given-name",
-    "achternaam": "family-name", "familienaam": "family-name", "nom_de_famille": "family-name",
-    "nachname": "family-name", "familienname": "family-name", "naam": "name", "nom": "name",
-    "telefoon": "tel", "telefoonnummer": "tel", "gsm": "tel", "numero_de_telephone": "tel",
-    "telefon": "tel", "telefonnummer": "tel",
-}  # fmt: skip
+# Autocomplete tokens (WCAG 1.3.5) by role, else by common field names, else by type. form/fields.js has the
+# same without roles, which applicants do not get.
+_NAMES = {
+    "given-name": "given_name first_name voornaam prenom vorname",
+    "family-name": "family_name last_name achternaam familienaam nom_de_famille nachname familienname",
+    "name": "name naam nom",  # the family name beside a given name
+    "address-line1": "address adres adresse anschrift",
+    "postal-code": "postal_code postcode code_postal postleitzahl plz",
+    "address-level2": "city stad gemeente woonplaats ville ort wohnort",
+    "country-name": "country land pays",
+    "bday": "birth_date date_of_birth geboortedatum date_de_naissance geburtsdatum",
+    "tel": "phone telephone mobile telefoon gsm portable telefon handy",
+    "email": "email",
+}
+AUTOCOMPLETE = {name: token for token, names in _NAMES.items() for name in names.split()}
+AUTOCOMPLETE_BY_TYPE = {FieldType.EMAIL: "email", FieldType.TEL: "tel"}
 GROUPS = (FieldType.CHECKBOX_GROUP, FieldType.RADIO_GROUP, FieldType.RANGE)
 INPUT_TYPES = (FieldType.EMAIL, FieldType.TEL, FieldType.DATE, FieldType.FILE)
 Fields = list[JsonObject]
@@ -170,8 +173,7 @@ class _Page:
         """Return what differs for a drop-down list, and for a field to type in."""
         name, type_ = structure["name"], structure["type"]
         typed = (self.typed.get(name) or [""])[-1]
-        token = AUTOCOMPLETE.get(self.roles.get(name) or name, False)
-        # "Naam" and "Nom" beside "Voornaam" and "Prénom"
+        token = AUTOCOMPLETE.get(self.roles.get(name) or name, AUTOCOMPLETE_BY_TYPE.get(type_, False))
         own["autocomplete"] = "family-name" if token == "name" and self.has_given_name else token
         if type_ == FieldType.SELECT:
             options = [{"value": "", "label": gettext("Choose…")}, *structure["options"]]
