@@ -63,6 +63,7 @@ requirements: $(VENV)/.dev
 	$(PIP) uv
 	echo 'Django<5.3' | $(COMPILE) --universal -c - -o requirements.txt
 	echo 'Django<5.3' | $(COMPILE) --universal -c - --extra sso -o requirements-sso.txt
+	echo 'Django<5.3' | $(COMPILE) --universal -c - --extra s3 -o requirements-s3.txt
 	echo 'Django<5.3' | $(COMPILE) --universal -c - --group dev -o requirements-dev.txt
 	echo 'Django>=6.1' | $(COMPILE) --python-version 3.13 -c - --group dev -o requirements-next.txt
 
