@@ -65,6 +65,20 @@ def make_form() -> None:
         create(name="Application", structure=sections, language="en", is_default=True)
 
 
+def make_file_target() -> tuple[int, str, str]:
+    """Create a vacancy with an image that takes applications; return its id, the version of its form, and the path of
+    the image."""
+    from django.core.files.base import ContentFile
+
+    from tests.applications.submissions import sending
+    from tests.vacancies.sample_files import encoded
+    from vacancies.models import Vacancy
+
+    vacancy = sending.make_open_vacancy(sending.make_form())
+    vacancy.image.save("a.png", ContentFile(encoded("PNG")))
+    return vacancy.pk, sending.served_version(Vacancy.objects.with_form().get(pk=vacancy.pk)), vacancy.image.url
+
+
 def pool() -> list[int]:
     """Return the ids of POOL external vacancies that are not published and have no dates. Creates them if
     there are too few."""

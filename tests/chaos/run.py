@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from tests import servers
+from tests.chaos.files import Applicants
 from tests.chaos.recruiter import Recruiter
 from tests.chaos.site import System
 from tests.chaos.traffic import READERS, Reader, Writer
@@ -30,11 +31,13 @@ class Scenario:
     switches: tuple[str, ...] = ()  # of gunicorn
     writes: bool = True
     saves: bool = False  # a recruiter works in the admin
+    files: bool = False  # applicants send files
     least: int = 0  # requests; the run lasts until then, three times as long at most
     may_fail: int = 0  # requests whose connection may break
     saves_may_fail: int = 0
     unavailable: str = ""  # which requests may get 503 with Retry-After: "", "private" ones or "all"
     slowest: float = 30.0  # seconds for a response; far more than on an idle machine
+    slowest_file: float = 30.0  # seconds for a request with a file
     recovery: str = ""  # the action after which the site recovers,
     recovers_within: float = 10.0  # in these seconds
     longest_pause: float = 600.0  # seconds between two saves that were acknowledged
@@ -48,6 +51,7 @@ class Result:
     readers: list[Reader]
     writer: Writer | None
     recruiter: Recruiter | None
+    applicants: Applicants | None
     ended_at: dict[str, float]  # the time at which each action ended
     found: list[str] = field(default_factory=list)  # wrong after the run
 
@@ -97,11 +101,17 @@ class Result:
                 found.append(f"nothing was saved for {self.longest_pause:.1f} s")
             if is_timed and not recruiter.saved:
                 found.append("nothing was saved")
+        if self.applicants:
+            found += self.applicants.wrong
+            if is_timed and max(self.applicants.took) > goal.slowest_file:
+                found.append(f"a file took {max(self.applicants.took):.1f} s")
+            if is_timed and not self.applicants.stored:
+                found.append("no file was stored")
         return [*found, *(f"wrong: {each}" for each in self.wrong)]
 
     HEAD = (
         "fault", "requests", "failed", "503", "wrong responses", "longest response, ms", "recovered after, s",
-        "saves", "writes visible", "goal",
+        "saves", "files stored", "writes visible", "goal",
     )  # fmt: skip
 
     def cells(self) -> list[Any]:
@@ -113,6 +123,7 @@ class Result:
         return [
             self.scenario.title, len(took), failed, unavailable, len(self.wrong),
             f"{1000 * max([0.0, *took]):.0f}", "-" if recovered is None else f"{recovered:.1f}", saves,
+            self.applicants.cell() if self.applicants else "-",
             len(writer.visible_after) if writer else "-", self.scenario.goal,
         ]  # fmt: skip
 
@@ -127,7 +138,9 @@ def run(
     readers = [Reader(oracle, system, port, ended, single and n % 2 == 0) for n in range(READERS)]
     writer = Writer(oracle, port, numbers, system.paused) if scenario.writes else None
     recruiter = Recruiter(port, oracle.saved, ended) if scenario.saves else None
+    applicants = Applicants(port, system.file_target, ended) if scenario.files else None
     threads: list[threading.Thread] = [*readers, *filter(None, (writer, recruiter))]
+    threads += applicants.threads if applicants else []
     start, ended_at = time.monotonic(), dict[str, float]()
     for thread in threads:
         thread.start()
@@ -149,12 +162,14 @@ def run(
     for thread in threads:
         thread.join(120)
         assert not thread.is_alive(), f"{scenario.title}: {thread} still waits 120 s after the end"
-    result = Result(scenario, start, time.monotonic() - start, readers, writer, recruiter, ended_at)
+    result = Result(scenario, start, time.monotonic() - start, readers, writer, recruiter, applicants, ended_at)
     system.repair()
     Writer.disconnect()
     if writer:
         servers.until(writer.resolve)
     result.found = compare_with_views(port, oracle, sorted(set(result.all("paths"))))
+    if applicants:
+        result.found += applicants.lost()
     if recruiter:
         from vacancies.models import Vacancy
 

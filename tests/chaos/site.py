@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from tests import servers
 from tests.chaos import database
 from tests.chaos.config import ENV
+from tests.chaos.disk import Disk
 
 
 class System(Protocol):
@@ -15,6 +16,7 @@ class System(Protocol):
 
     paused: threading.Event  # no reads and no writes
     token: str  # of the applicant
+    file_target: tuple[int, str, str]  # of `files.Applicants`
     nodes: list[servers.Gunicorn]
     nginx: servers.LoadBalancer
 
@@ -28,7 +30,15 @@ class System(Protocol):
 class Site:
     """All servers; `stack` stops them."""
 
-    def __init__(self, folder: Path, stack: contextlib.ExitStack, count: int, env: dict[str, str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        stack: contextlib.ExitStack,
+        count: int,
+        env: dict[str, str],
+        *,
+        has_bucket: bool = False,
+    ) -> None:
         def stop(server: servers.Server) -> None:
             with contextlib.suppress(Exception):  # stop the others too
                 server.stop()
@@ -44,7 +54,14 @@ class Site:
         memory = {"shared_buffers": "256MB", "max_wal_size": "4GB"} if count > 100_000 else {}
         self.primary = start(servers.Postgres(folder / "primary", max_connections="80", **memory))
         self.env = ENV | {"STATIC_ROOT": str(folder / "static"), "DATABASE_URL": self.primary.url} | env
+        if has_bucket:
+            self.disk = Disk(folder / "disk", stack, 64)
+            self.store = start(servers.Swift(folder / "store", self.disk.root))
+            self.store.create_bucket("jobsite")
+            self.env |= {"FILES_URL": self.store.files_url("jobsite"), "APPLY_PROOF": "off"}
         self.token = database.fill(self.env, count)
+        if has_bucket:
+            self.file_target = database.make_file_target()
         self.redis = start(servers.Redis(folder / "redis"))
         self.env["CACHE_URL"] = self.redis.url
         self.nodes = [start(servers.Gunicorn(folder / f"node_{n}", self.env)) for n in (1, 2)]
