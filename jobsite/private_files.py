@@ -1,5 +1,5 @@
-"""Files below PRIVATE_ROOT, or below private/ of the bucket of FILES_URL. Only this account can read them, and no
-URL leads to them.
+"""Files below PRIVATE_ROOT, or below private/ of the bucket of FILES_URL. Only this account can read them,
+and no URL leads to them.
 
 A file is written before the transaction that stores its name, so that no row is without its file. clean_media
 deletes files without a row, but waits a day for their transaction.
@@ -66,7 +66,8 @@ def bucket() -> Any:
 
 
 def write(name: str, chunks: Iterable[bytes]) -> None:
-    """Write the file `name` to the disk, or into the bucket. Raise OSError; then there is no file on the disk."""
+    """Write the file `name` to the disk, or into the bucket. Raise OSError; then there is no file, or in the
+    bucket one that clean_media deletes."""
     if store := bucket():
         with tempfile.TemporaryFile() as file:
             file.writelines(chunks)

@@ -6,7 +6,7 @@ see gives the same 404 as one that does not exist.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -172,7 +172,8 @@ def _response(request: HttpRequest, name: str, headers: dict[str, str]) -> HttpR
     headers["ETag"] = f'"{sha256(name.encode()).hexdigest()[:32]}"'
     if caching.is_unchanged(request.META, headers["ETag"]):
         return HttpResponse(status=304, headers={"ETag": headers["ETag"]})
-    with default_storage.copy(name) as path:
+    storage: Any = default_storage
+    with storage.copy(name) as path:
         return _send(request, name, path, headers)
 
 
@@ -218,8 +219,12 @@ def _headers(name: str, title: str) -> dict[str, str]:
 
 def orphans(*, at: datetime) -> Iterator[tuple[str, int]]:
     """Yield (name, size in bytes) of each file older than ORPHAN_AGE that nothing references."""
-    found = (each for folder in COLUMNS for each in _files(folder))
-    old = {name: size for name, size, modified_at in found if modified_at < at - ORPHAN_AGE}
+    old = {
+        name: size
+        for folder in COLUMNS
+        for name, size, modified_at in _files(folder)
+        if modified_at < at - ORPHAN_AGE
+    }
     names = sorted(old)
     for start in range(0, len(names), STEP):
         step = names[start : start + STEP]
@@ -235,8 +240,9 @@ def orphans(*, at: datetime) -> Iterator[tuple[str, int]]:
 
 def _files(folder: str) -> Iterator[tuple[str, int, datetime]]:
     """Yield name, size and time of modification of each file."""
+    storage: Any = default_storage
     if settings.FILES_URL:
-        yield from default_storage.entries(f"{folder}/")
+        yield from storage.entries(f"{folder}/")
         return
     with suppress(FileNotFoundError):
         for file in default_storage.listdir(folder)[1]:

@@ -59,11 +59,12 @@ def problem(
         "detail": detail,
         "instance": escape_uri_path(request.path),
     }
+    common = {"Cache-Control": "no-store"} | ({"Retry-After": RETRY_AFTER} if status == 503 else {})
     response = JsonResponse(
         body | members,
         status=status,
         content_type="application/problem+json",
-        headers={"Cache-Control": "no-store"} | ({"Retry-After": RETRY_AFTER} if status == 503 else {}) | (headers or {}),
+        headers=common | (headers or {}),
         json_dumps_params={"ensure_ascii": False},
     )
     response.exception = True  # type: ignore[attr-defined]  # tells DRF that it is rendered

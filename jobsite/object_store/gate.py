@@ -17,7 +17,7 @@ class UnavailableError(OSError):
 class Gate:
     """Lets at most `slots` threads of the process use the object store. 0: any number.
 
-    After a slow failure, or if the others take long, it refuses at once for CLOSED seconds: without that, each
+    After a slow failure, or if the others take long, it refuses at once for CLOSED seconds. Otherwise each
     request for a file would hold a thread until its timeout, and none would be left for the API.
     """
 

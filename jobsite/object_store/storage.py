@@ -1,5 +1,5 @@
-"""Django's storage of files in a bucket. Errors are OSErrors, as those of files, and no call takes longer than
-DEADLINE in a process that serves."""
+"""Django's storage of files in a bucket. Errors are OSErrors, as those of files, and no call takes much
+longer than DEADLINE in a process that serves."""
 
 import errno
 import hashlib
@@ -98,7 +98,9 @@ class ObjectStorage(S3Storage):
                     raise FileNotFoundError(errno.ENOENT, "not in the bucket", name) from None
                 raise UnavailableError(f"The object store refuses: {code}.") from error
             except (BotoCoreError, HTTPError) as error:
-                raise UnavailableError(f"The object store does not respond: {type(error).__name__}.") from error
+                raise UnavailableError(
+                    f"The object store does not respond: {type(error).__name__}."
+                ) from error
 
     def exists(self, name: str) -> bool:
         with self._request():

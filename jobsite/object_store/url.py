@@ -1,4 +1,5 @@
-"""FILES_URL: s3://KEY:SECRET@HOST[:PORT]/BUCKET[?region=REGION&tls=off]. The settings read it: no Django here."""
+"""FILES_URL: s3://KEY:SECRET@HOST[:PORT]/BUCKET[?region=REGION&tls=off]. The settings import this module: no
+Django here."""
 
 import re
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -19,15 +20,17 @@ def parse(url: str) -> dict[str, str]:
     if parts.scheme != "s3":
         raise ValueError(f"FILES_URL must start with s3://: {FORM}.")
     if not (host and parts.username and parts.password) or parts.fragment:
-        raise ValueError(f"FILES_URL must be {FORM}. Write / in the key or secret as %2F, + as %2B, # as %23.")
+        raise ValueError(f"FILES_URL must be {FORM}. Write / in key and secret as %2F, + as %2B, # as %23.")
     name = parts.path.strip("/")
     if not _BUCKET.fullmatch(name):
-        raise ValueError(f"FILES_URL names the bucket {name!r}, which is no name of a bucket.")
+        raise ValueError(f"FILES_URL names the bucket {name!r}, which is no name.")
     tls, region = options.pop("tls", "on"), options.pop("region", "us-east-1")
     if tls not in ("on", "off"):
         raise ValueError(f"FILES_URL has tls={tls!r}, not on or off.")
     if options or not region:
-        raise ValueError(f"FILES_URL has the parameters {sorted(options) or ['region=']}; use region and tls.")
+        raise ValueError(
+            f"FILES_URL has the parameters {sorted(options) or ['region=']}; use region and tls."
+        )
     host = f"[{host}]" if ":" in host else host
     endpoint = f"http{'s' if tls == 'on' else ''}://{host}{f':{port}' if port else ''}"
     return {

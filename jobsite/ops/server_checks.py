@@ -128,7 +128,7 @@ def bucket_is_ready() -> Iterator[CheckMessage]:
     except OSError as error:
         yield Error(
             f"The bucket of FILES_URL cannot be used: {error}",
-            hint="Check FILES_URL, that the bucket exists, and that the key may read, write, list and delete.",
+            hint="Check FILES_URL, that the bucket exists, and what the key may do.",
             id="jobsite.E050",
         )
         return

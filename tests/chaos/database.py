@@ -66,8 +66,8 @@ def make_form() -> None:
 
 
 def make_file_target() -> tuple[int, str, str]:
-    """Create a vacancy with an image that takes applications; return its id, the version of its form, and the path of
-    the image."""
+    """Create a vacancy with an image that takes applications; return its id, the version of its form, and the
+    path of the image."""
     from django.core.files.base import ContentFile
 
     from tests.applications.submissions import sending
@@ -76,7 +76,11 @@ def make_file_target() -> tuple[int, str, str]:
 
     vacancy = sending.make_open_vacancy(sending.make_form())
     vacancy.image.save("a.png", ContentFile(encoded("PNG")))
-    return vacancy.pk, sending.served_version(Vacancy.objects.with_form().get(pk=vacancy.pk)), vacancy.image.url
+    return (
+        vacancy.pk,
+        sending.served_version(Vacancy.objects.with_form().get(pk=vacancy.pk)),
+        vacancy.image.url,
+    )
 
 
 def pool() -> list[int]:

@@ -1,4 +1,4 @@
-"""Applicants who send files and load an image, while the object store fails. What was acknowledged must be in it."""
+"""Applicants who send files and load an image while the object store fails. It has what was acknowledged."""
 
 import hashlib
 import http.client
@@ -41,10 +41,14 @@ class Applicants:
     def request(self, number: int, path: str, expected: int, body: Any = None, headers: Any = None) -> bool:
         """Send a request, each from another address, because applications are limited for each."""
         start, source = time.monotonic(), f"127.1.{number // 250 % 250}.{number % 250 + 1}"
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60, source_address=(source, 0))
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", self.port, timeout=60, source_address=(source, 0)
+        )
         try:
             with closing(connection):
-                connection.request("POST" if body else "GET", path, body, {"Host": "jobs.test", **(headers or {})})
+                connection.request(
+                    "POST" if body else "GET", path, body, {"Host": "jobs.test", **(headers or {})}
+                )
                 response = connection.getresponse()
                 status, found, text = response.status, response.headers, response.read()
         except (OSError, http.client.HTTPException) as error:
@@ -65,7 +69,9 @@ class Applicants:
         for row in rows.select_related("submission__application"):
             with open_file(row) as file:
                 found[row.submission.application.email] = hashlib.sha256(file.read()).hexdigest()
-        return [f"{email}: lost after its 201" for email in self.stored if found.get(email) != self.stored[email]]
+        return [
+            f"{email}: lost after its 201" for email in self.stored if found.get(email) != self.stored[email]
+        ]
 
     def cell(self) -> str:
         refused = self.statuses[503]

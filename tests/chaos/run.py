@@ -162,7 +162,9 @@ def run(
     for thread in threads:
         thread.join(120)
         assert not thread.is_alive(), f"{scenario.title}: {thread} still waits 120 s after the end"
-    result = Result(scenario, start, time.monotonic() - start, readers, writer, recruiter, applicants, ended_at)
+    result = Result(
+        scenario, start, time.monotonic() - start, readers, writer, recruiter, applicants, ended_at
+    )
     system.repair()
     Writer.disconnect()
     if writer:

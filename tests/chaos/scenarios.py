@@ -91,7 +91,8 @@ def store_scenarios(site: Site) -> dict[str, Scenario]:
         "store-killed": Scenario(
             "object store killed for 5 s", "0 failed; 503 for files only", killed(store, 2, 7), 11, **limits),
         "store-frozen": Scenario(
-            "object store frozen for 8 s", "0 failed; 503 for files only", frozen(store, 2, 10), 15, **limits),
+            "object store frozen for 8 s", "0 failed; 503 for files only",
+            frozen(store, 2, 10), 15, **limits),
         "store-slow": Scenario(
             "object store answers after seconds, for 15 s", "0 failed; 503 for files only",
             [(2, "slow", partial(slow_down, store, 15))], 20, **limits),

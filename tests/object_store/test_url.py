@@ -34,7 +34,7 @@ def test_each_mistake_names_the_variable_and_no_secret() -> None:
         ("s3://KEY:hunter2@host/files?region=", "['region=']"),
         ("s3://KEY:hunter2@host/files?region", "cannot be read"),
     ):
-        with pytest.raises(ValueError, match="^FILES_URL ") as refused:
+        with pytest.raises(ValueError, match=r"^FILES_URL ") as refused:
             parse(url)
         text = str(refused.value)
         assert (part in text, "hun" in text, "\n" in text) == (True, False, False), (url, text)

@@ -26,5 +26,16 @@ from tests.servers.web import Application, Gunicorn, Web, get
 
 __all__ = ["HOST", "NGINX", "POSTGRES", "REDIS", "ROOT", "SYSTEM_ENV", "TIMEOUT", "Application", "Gunicorn"]
 __all__ += ["Instance", "LoadBalancer", "MailServer", "Nginx", "Postgres", "ProductionNginx", "Redis"]
-__all__ += ["SWIFT", "Server", "Swift", "Web", "children", "copy_template", "folder", "folder_with_logs", "free_port", "get"]
+__all__ += [
+    "SWIFT",
+    "Server",
+    "Swift",
+    "Web",
+    "children",
+    "copy_template",
+    "folder",
+    "folder_with_logs",
+    "free_port",
+    "get",
+]
 __all__ += ["stub_server", "until"]

@@ -73,8 +73,9 @@ class Swift(Server):
         (folder / "proxy.conf").write_text(_PROXY.format(port=self.port, **values))
         for part, port in ports.items():
             (folder / f"{part}.conf").write_text(_BACKEND.format(part=part, port=port, **values))
-        program = str(Path(__file__).with_name("swift_servers.py"))
-        self.command = ["/usr/bin/python3", "-I", program, str(folder), *(f"{each}={ports[each]}" for each in _PARTS)]
+        program = Path(__file__).with_name("swift_servers.py")
+        words = [f"{part}={port}" for part, port in ports.items()]
+        self.command = ["/usr/bin/python3", "-I", str(program), str(folder), *words]
 
     def files_url(self, bucket: str) -> str:
         """The value of FILES_URL."""

@@ -15,16 +15,17 @@ from jobsite.types import JsonObject
 
 def add_media(add: Callable[[str, IO[bytes], float], None], progress: Progress) -> None:
     """Call `add` with name, content and time of each file of media/. Raises OSError."""
-    for entry in progress(list(default_storage.entries()), unit="file"):  # type: ignore[attr-defined]
-        with suppress(FileNotFoundError), default_storage.fetch(entry.name) as file:  # type: ignore[attr-defined]
+    store: Any = default_storage
+    for entry in progress(list(store.entries()), unit="file"):
+        with suppress(FileNotFoundError), store.fetch(entry.name) as file:
             add(MEDIA + entry.name, file, os.fstat(file.fileno()).st_mtime)
 
 
 def replace(
     archive: BinaryIO, manifest: JsonObject, replace_database: Callable[[], None], progress: Progress
 ) -> int:
-    """Store the files that are missing, call `replace_database`, and store the files that differ. Return how many
-    there are. Raises BackupError and OSError.
+    """Store the files that are missing, call `replace_database`, and store the files that differ. Return how
+    many there are. Raises BackupError and OSError.
 
     A failure before the database is replaced leaves no new file.
     """

@@ -77,6 +77,11 @@ def test_settings_that_cannot_be_read_name_the_variable():
     for name, value, text in (
         ("PAGE_SIZE_MAX", "many", number),
         ("SECOND_FACTOR", "on", "SECOND_FACTOR is 'on', not off, optional or required."),
+        (
+            "FILES_URL",
+            "s3://KEY:hunter2@store",
+            "FILES_URL names the bucket '', which is no name.",
+        ),
         ("DATABASE_URL", "postgres//joe:hunter2@db/x", url),
     ):
         assert check({name: value}) == (1, [text])
