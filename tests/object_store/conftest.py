@@ -39,6 +39,9 @@ def bucket(url: str, settings: Any) -> None:
 
 
 def use(settings: Any, url: str) -> None:
+    from jobsite.object_store import storage  # needs django-storages
+
+    storage._gate.cache_clear()  # of another test
     settings.FILES_URL, settings.FILES_THREADS = url, 2
     backend = "jobsite.object_store.storage.ObjectStorage"
     settings.STORAGES = settings.STORAGES | {
