@@ -55,7 +55,9 @@ class Applicants:
             status, found, text = 0, {}, repr(error).encode()
         self.took.append(time.monotonic() - start)
         self.statuses[status] += 1
-        if status != expected and not is_unavailable(status, found):
+        if is_unavailable(status, found):
+            self.ended.wait(1)  # half of Retry-After, to find more
+        elif status != expected:
             self.wrong.append(f"{path}: {status} {text[:200].decode(errors='replace')}")
         return status == expected
 
