@@ -117,10 +117,12 @@ UNAVAILABLE = (OperationalError, InterfaceError, UnavailableError)
 def unavailable(request: HttpRequest, exc: Exception) -> HttpResponse:
     """Return a 503 with Retry-After: a problem document for the API, else a page."""
     # No traceback: it may contain host names, and many requests fail at once.
-    server = "file storage" if isinstance(exc, UnavailableError) else "database"
-    logger.error("The %s could not answer %s: %s", server, escape_uri_path(request.path), type(exc).__name__)
+    is_file = isinstance(exc, UnavailableError)
+    text = "The file storage could not answer %s: %s" if is_file else "The database could not answer %s: %s"
+    logger.error(text, escape_uri_path(request.path), type(exc).__name__)
     response: HttpResponse
     if is_api(request):
+        server = "file storage" if is_file else "database"
         response = problem(request, 503, f"The {server} cannot be reached just now.")
     else:
         page = render_to_string("503.html", {"heading": gettext("One moment")})
