@@ -62,7 +62,7 @@ def checked(name: str) -> str:
 
 def bucket() -> Any:
     """Return the storage of the files if they are in a bucket, else None."""
-    return storages["private"] if settings.FILES_URL else None
+    return storages["private"] if settings.FILES_IN_BUCKET else None
 
 
 def write(name: str, chunks: Iterable[bytes]) -> None:

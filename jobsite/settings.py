@@ -210,12 +210,13 @@ STORAGES: dict[str, dict[str, Any]] = {
     },
 }
 # A bucket for the files of MEDIA_ROOT and PRIVATE_ROOT, which several nodes share (jobsite/object_store).
-FILES_URL = env.str("FILES_URL", "")
+_FILES_URL = env.str("FILES_URL", "")
+FILES_IN_BUCKET = bool(_FILES_URL)
 # Threads of this process that may wait for the bucket at a time; 0 in commands: any number.
 FILES_THREADS = max(1, env.int("WEB_THREADS", default=4) // 2) if "JOBSITE_SERVES" in os.environ else 0
-if FILES_URL:
+if FILES_IN_BUCKET:
     try:
-        _BUCKET = files_url.parse(FILES_URL)
+        _BUCKET = files_url.parse(_FILES_URL)
     except ValueError as _error:
         raise ImproperlyConfigured(str(_error)) from None
     if find_spec("storages") is None or find_spec("boto3") is None:

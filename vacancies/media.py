@@ -164,7 +164,7 @@ def media(request: HttpRequest, name: str) -> HttpResponseBase:
 
 def _response(request: HttpRequest, name: str, headers: dict[str, str]) -> HttpResponse:
     """Raise FileNotFoundError or UnavailableError."""
-    if not settings.FILES_URL:
+    if not settings.FILES_IN_BUCKET:
         path = Path(default_storage.path(name))
         path.stat()
         return _send(request, name, path, headers)
@@ -241,7 +241,7 @@ def orphans(*, at: datetime) -> Iterator[tuple[str, int]]:
 def _files(folder: str) -> Iterator[tuple[str, int, datetime]]:
     """Yield name, size and time of modification of each file."""
     storage: Any = default_storage
-    if settings.FILES_URL:
+    if settings.FILES_IN_BUCKET:
         yield from storage.entries(f"{folder}/")
         return
     with suppress(FileNotFoundError):

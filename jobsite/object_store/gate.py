@@ -28,12 +28,9 @@ class Gate:
     @contextmanager
     def enter(self) -> Iterator[None]:
         """Raise UnavailableError if the gate is closed."""
-        if self._slots is None:
-            yield
-            return
         if time.monotonic() < self._closed_until:
             raise UnavailableError("The object store failed a moment ago.")
-        if not self._slots.acquire(timeout=WAIT):
+        if self._slots and not self._slots.acquire(timeout=WAIT):
             self._close()
             raise UnavailableError("The object store is slow: other requests wait for it.")
         start = time.monotonic()
@@ -44,7 +41,8 @@ class Gate:
                 self._close()
             raise
         finally:
-            self._slots.release()
+            if self._slots:
+                self._slots.release()
 
     def _close(self) -> None:
         self._closed_until = time.monotonic() + CLOSED

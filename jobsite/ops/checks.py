@@ -254,7 +254,7 @@ def _machine() -> list[CheckMessage]:
                 id="jobsite.W022",
             )
         )
-    for name in () if settings.FILES_URL else ("MEDIA_ROOT", "PRIVATE_ROOT"):
+    for name in () if settings.FILES_IN_BUCKET else ("MEDIA_ROOT", "PRIVATE_ROOT"):
         folder = Path(getattr(settings, name))
         try:
             with tempfile.TemporaryFile(dir=existing_folder(folder)):
@@ -268,7 +268,7 @@ def _machine() -> list[CheckMessage]:
                 )
             )
     private = Path(settings.PRIVATE_ROOT)
-    if not settings.FILES_URL and private.is_dir() and private.stat().st_mode & 0o077:
+    if not settings.FILES_IN_BUCKET and private.is_dir() and private.stat().st_mode & 0o077:
         messages.append(
             Warning(
                 f"Other accounts of this machine can list PRIVATE_ROOT, {private}.",

@@ -116,7 +116,7 @@ def mail_server_responds() -> Iterator[CheckMessage]:
 
 @connects
 def bucket_is_ready() -> Iterator[CheckMessage]:
-    if not settings.FILES_URL:
+    if not settings.FILES_IN_BUCKET:
         return
     name = f"check-{secrets.token_hex(16)}"
     store: Any = storages["private"]
@@ -142,7 +142,7 @@ def bucket_is_ready() -> Iterator[CheckMessage]:
 
 @connects
 def disks_have_room() -> Iterator[CheckMessage]:
-    names = () if settings.FILES_URL else ("MEDIA_ROOT", "PRIVATE_ROOT")
+    names = () if settings.FILES_IN_BUCKET else ("MEDIA_ROOT", "PRIVATE_ROOT")
     folders = {name: Path(getattr(settings, name)) for name in names}
     folders["temporary files"] = Path(tempfile.gettempdir())
     if connection.vendor == "sqlite":

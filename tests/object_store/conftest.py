@@ -43,7 +43,7 @@ def use(settings: Any, url: str) -> None:
     from jobsite.object_store import storage  # needs django-storages
 
     storage._gate.cache_clear()  # of another test
-    settings.FILES_URL, settings.FILES_THREADS = url, 2
+    settings.FILES_IN_BUCKET, settings.FILES_THREADS = True, 2
     backend = "jobsite.object_store.storage.ObjectStorage"
     settings.STORAGES = settings.STORAGES | {
         alias: {"BACKEND": backend, "OPTIONS": {**parse(url), "location": folder}}

@@ -19,6 +19,8 @@ from applications.models import Application, SubmissionFile
 from applications.submissions import orphans
 from jobsite import private_files
 from jobsite.ops import server_checks
+from jobsite.ops.backups import databases
+from jobsite.ops.backups.files import BackupError
 from tests.applications.makers import signed_in
 from tests.applications.submissions.sending import PDF, VALUES, make_open_vacancy, send_files
 from tests.factories import make_vacancy
@@ -122,6 +124,7 @@ def test_backup_is_restored_into_an_empty_bucket(
     bucket: None,
     settings: Any,
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     site: Any,  # noqa: F811 - a fixture
     elsewhere: Any,  # noqa: F811
 ) -> None:
@@ -134,6 +137,16 @@ def test_backup_is_restored_into_an_empty_bucket(
     elsewhere()
     swift.create_bucket("empty")
     use(settings, swift.files_url("empty"))
+
+    def fail(*args: Any) -> None:
+        assert swift.contents("empty") == files  # they are stored before the rows that name them
+        raise BackupError("The database refuses.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(databases, "replace", fail)
+        with pytest.raises(CommandError, match="refuses"):
+            run("restore", made["archive"])
+    assert swift.contents("empty") == {}
     run("restore", made["archive"])
     assert swift.contents("empty") == files
 

@@ -23,7 +23,9 @@ mount_check = false
 workers = 0
 fallocate_reserve = 0
 [pipeline:main]
-pipeline = {part}-server
+pipeline = healthcheck {part}-server
+[filter:healthcheck]
+use = egg:swift#healthcheck
 [app:{part}-server]
 use = egg:swift#{part}
 """
@@ -68,13 +70,13 @@ class Swift(Server):
         disks = disks or folder / "disks"
         (disks / "disk").mkdir(parents=True)
         folder.mkdir(exist_ok=True)
-        self.port, ports = free_port(), {part: free_port() for part in _PARTS}
+        self.port, self.ports = free_port(), {part: free_port() for part in _PARTS}
         values = {"user": getpass.getuser(), "folder": folder, "disks": disks, "secret": self.secret}
         (folder / "proxy.conf").write_text(_PROXY.format(port=self.port, **values))
-        for part, port in ports.items():
+        for part, port in self.ports.items():
             (folder / f"{part}.conf").write_text(_BACKEND.format(part=part, port=port, **values))
         program = Path(__file__).with_name("swift_servers.py")
-        words = [f"{part}={port}" for part, port in ports.items()]
+        words = [f"{part}={port}" for part, port in self.ports.items()]
         self.command = ["/usr/bin/python3", "-I", str(program), str(folder), *words]
 
     def files_url(self, bucket: str) -> str:
@@ -102,7 +104,8 @@ class Swift(Server):
 
     def is_up(self) -> bool:
         with suppress(OSError, http.client.HTTPException):
-            return get(self.port, "/healthcheck", timeout=5)[0] == 200
+            ports = (self.port, *self.ports.values())
+            return all(get(port, "/healthcheck", timeout=5)[0] == 200 for port in ports)
         return False
 
     def stop(self) -> None:

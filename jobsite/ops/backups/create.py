@@ -99,9 +99,9 @@ def _write(archive: BinaryIO, database: Path, media: Path, now: datetime, progre
             facts = databases.describe(execute)
         with open(database, "rb") as file:
             add(DATABASE[connection.vendor], file, now.timestamp())
-        if settings.FILES_URL:
+        if settings.FILES_IN_BUCKET:
             bucket.add_media(add, progress)
-        for path in () if settings.FILES_URL else progress(list(_media_files(media)), unit="file"):
+        for path in () if settings.FILES_IN_BUCKET else progress(list(_media_files(media)), unit="file"):
             # Copy first: a file that changes or disappears meanwhile is newer than the snapshot.
             with suppress(FileNotFoundError), tempfile.SpooledTemporaryFile(CHUNK * 32) as copy:
                 with open(path, "rb") as file:

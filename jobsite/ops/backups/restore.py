@@ -108,7 +108,7 @@ def _replace(archive: BinaryIO, manifest: JsonObject, dump: Path, progress: Prog
 
     A failure before the database is replaced leaves no new file and no new folder.
     """
-    if settings.FILES_URL:
+    if settings.FILES_IN_BUCKET:
         statements = _statements(manifest)
         return bucket.replace(archive, manifest, lambda: databases.replace(dump, statements), progress)
     media, private = Path(settings.MEDIA_ROOT), Path(settings.PRIVATE_ROOT)
