@@ -150,9 +150,12 @@ class ObjectStorage(S3Storage):
             )
 
     def fetch(self, name: str) -> BinaryIO:
-        """Return a temporary copy of the file, with its modification time. Raise OSError."""
+        """Return a temporary copy of the file, with its modification time. Raise OSError.
+
+        The copy has no name, so that a process that is killed leaves none.
+        """
         until = _end()
-        copy: Any = tempfile.NamedTemporaryFile(prefix="jobsite-")  # noqa: SIM115 - the caller closes it
+        copy: Any = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
         try:
             with self._request(name) as target:
                 found = self.connection.meta.client.get_object(**target)
@@ -174,7 +177,7 @@ class ObjectStorage(S3Storage):
     def copy(self, name: str) -> Iterator[Path]:
         """The path of a temporary copy of the file."""
         with self.fetch(name) as file:
-            yield Path(file.name)
+            yield Path(f"/dev/fd/{file.fileno()}")
 
     def is_public(self, name: str) -> bool:
         """Whether others than the owner of the bucket may read the file, or an access list says so."""
