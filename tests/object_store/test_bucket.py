@@ -23,6 +23,7 @@ from jobsite.ops.backups import databases
 from jobsite.ops.backups.files import BackupError
 from tests.applications.makers import signed_in
 from tests.applications.submissions.sending import PDF, VALUES, make_open_vacancy, send_files
+from tests.applications.test_apply_page import hidden
 from tests.factories import make_vacancy
 from tests.jobsite.ops.conftest import elsewhere, site  # noqa: F401 - fixtures
 from tests.object_store.conftest import use
@@ -188,20 +189,24 @@ def test_public_bucket_is_found(settings: Any) -> None:
 
 
 def test_dead_store_refuses_files_and_nothing_else(
-    swift: Swift, url: str, bucket: None, caplog: pytest.LogCaptureFixture
+    swift: Swift, url: str, bucket: None, settings: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
+    settings.APPLY_PAGES, settings.APPLY_PROOF = True, "off"
     vacancy, open_vacancy = with_image(), make_open_vacancy()
     assert apply().status_code == 201
     row, root = SubmissionFile.objects.get(), superuser()
     seen = Client().get(vacancy.image.url)
     assert b"".join(seen)[:4] == b"\x89PNG"
+    page = hidden(Client().get(f"/apply/{open_vacancy.pk}").content.decode())
     swift.crash()
     try:
         client = Client()
+        cv = SimpleUploadedFile("cv.pdf", PDF)
         form = {"name": "Jan", "image": SimpleUploadedFile("a.png", encoded("PNG"))}
         refused = {
             "image": client.get(vacancy.image.url),
             "submission": apply(),
+            "page": client.post(f"/apply/{open_vacancy.pk}", page | VALUES | {"cv": cv}),
             "download": root.get(f"/admin/applications/application/files/{row.pk}/"),
             "upload": root.post("/admin/vacancies/recruiter/add/", form),
         }
