@@ -62,9 +62,9 @@ COMPILE := $(VENV)/bin/uv pip compile --quiet --generate-hashes --no-annotate --
 requirements: $(VENV)/.dev
 	$(PIP) uv
 	echo 'Django<5.3' | $(COMPILE) --universal -c - -o requirements.txt
-	echo 'Django<5.3' | $(COMPILE) --universal -c - --extra sso -o requirements-sso.txt
-	echo 'Django<5.3' | $(COMPILE) --universal -c - --extra s3 -o requirements-s3.txt
-	echo 'Django<5.3' | $(COMPILE) --universal -c - --group dev -o requirements-dev.txt
+	$(COMPILE) --universal -c requirements.txt --extra sso -o requirements-sso.txt
+	$(COMPILE) --universal -c requirements.txt --extra s3 -o requirements-s3.txt
+	$(COMPILE) --universal -c requirements.txt --group dev -o requirements-dev.txt
 	echo 'Django>=6.1' | $(COMPILE) --python-version 3.13 -c - --group dev -o requirements-next.txt
 
 # A separate environment, because the site does not need the dependencies of these tools.

@@ -1,6 +1,8 @@
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
+PERMISSIONS = [_("Exports applications")]  # as in vacancies/apps.py
+
 
 class ApplicationsConfig(AppConfig):
     name = "applications"

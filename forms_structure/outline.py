@@ -1,7 +1,7 @@
 """A form as lines of text, and the difference between two versions."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
@@ -24,21 +24,45 @@ def difference(before: Structure, after: Structure) -> list[tuple[str, str]]:
     """Return the differences between two structures as (sign, line), with context. Signs are " ", "-", "+",
     and "…" for omitted unchanged lines."""
     old, new = list(_lines(before)), list(_lines(after))
+    signed: list[tuple[str, str]] = []
+    at_old = at_new = 0
+    for place, other in [*_unchanged(old, new), (len(old), len(new))]:
+        signed += [(REMOVED, text) for _, text in old[at_old:place]]
+        signed += [(ADDED, text) for _, text in new[at_new:other]]
+        signed += [(UNCHANGED, text) for _, text in new[other : other + 1]]
+        at_old, at_new = place + 1, other + 1
+    changed = [number for number, (sign, _) in enumerate(signed) if sign != UNCHANGED]
+    near = {each + step for each in changed for step in range(-CONTEXT_LINES, CONTEXT_LINES + 1)}
     shown: list[tuple[str, str]] = []
-    at = 0  # lines of `new` that were shown or omitted
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    for group in matcher.get_grouped_opcodes(CONTEXT_LINES):
-        if group[0][3] > at:
+    for number, line in enumerate(signed):
+        if number in near:
+            shown.append(line)
+        elif changed and (not shown or shown[-1] != (LEFT_OUT, "")):
             shown.append((LEFT_OUT, ""))
-        for kind, a, b, c, d in group:
-            if kind == "equal":
-                shown += [(UNCHANGED, text) for _, text in new[c:d]]
-            else:
-                shown += [(REMOVED, text) for _, text in old[a:b]] + [(ADDED, text) for _, text in new[c:d]]
-        at = group[-1][4]
-    if shown and at < len(new):
-        shown.append((LEFT_OUT, ""))
     return shown
+
+
+def _unchanged(old: list[Line], new: list[Line]) -> list[tuple[int, int]]:
+    """Return the places in `old` and `new` of the most lines that are in both, in the same order.
+
+    Nearly all lines differ from each other, because they have a name or a value. So this is the longest
+    ascending sequence of places in `new`, which takes n log n steps; difflib takes n².
+    """
+    places = {line: place for place, line in enumerate(new)}
+    ends: list[int] = []  # for each length, the lowest place that a sequence of this length ends with
+    found: list[tuple[int, int, int]] = []  # length, place in `old`, place in `new`
+    for number, line in enumerate(old):
+        if (place := places.get(line)) is not None:
+            length = bisect_left(ends, place)
+            ends[length : length + 1] = [place]
+            found.append((length, number, place))
+    wanted, limit = len(ends) - 1, len(new)
+    chosen = []
+    for length, number, place in reversed(found):
+        if length == wanted and place < limit:
+            chosen.append((number, place))
+            wanted, limit = length - 1, place
+    return chosen[::-1]
 
 
 def _lines(structure: Structure) -> Iterator[Line]:

@@ -25,7 +25,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from forms_structure.choices import FieldRole, FieldType, Width
-from jobsite.text.html import sanitise
+from jobsite.text.html import check_size, sanitise
 from jobsite.types import JsonObject
 
 Choice = TypeVar("Choice", bound=TextChoices)
@@ -269,6 +269,11 @@ class _Checker:
             return ""
         if len(value) > DESCRIPTION_MAX:
             self.too_long(path, value, DESCRIPTION_MAX)
+            return ""
+        try:
+            check_size(value)
+        except ValidationError as error:
+            self.fault(path, error.messages[0].replace("%", "%%"))
         return str(sanitise(value))
 
     def too_long(self, path: str, value: str, longest: int) -> None:

@@ -8,9 +8,12 @@ from django.core.exceptions import ValidationError
 from django.core.files import File
 from django.utils.translation import gettext_lazy as _
 
-INNER_BYTES_MAX = 1024 * 1024  # of the one part of a document that is decompressed
+INNER_BYTES_MAX = 1024 * 1024  # of the part of a document that says what it is
 DIRECTORY_BYTES_MAX = 1024 * 1024  # of the central directory: about 10,000 entries
 PARTS_BYTES_MAX = 20 * 1024 * 1024  # compressed, of the parts that are read
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # the beginning of an old Office document, and of its macros
+MACROS = "_VBA_PROJECT".encode("utf-16-le")  # a stream of it
+TOO_LARGE = _("This document has too many parts: save it again in an office program.")
 
 
 def content_of(file: File) -> bytes:
@@ -54,9 +57,9 @@ def _is_old_office(stream: str) -> Callable[[File], bool]:
 
     def check(file: File) -> bool:
         content = content_of(file)
-        if not content.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
+        if not content.startswith(OLE):
             return False
-        _refuse_macros(content, "_VBA_PROJECT".encode("utf-16-le"))
+        _refuse_macros(content, MACROS)
         return stream.encode("utf-16-le") in content
 
     return check
@@ -77,32 +80,44 @@ class _Limited:
         content = self.file.read(self.left + 1 if size < 0 else min(size, self.left + 1))
         self.left -= len(content)
         if self.left < 0:
-            raise ValidationError(
-                _("This document has too many parts: save it again in an office program."),
-                code="document_parts",
-            )
+            raise ValidationError(TOO_LARGE, code="document_parts")
         return content
 
 
-def _part(file: File, name: str) -> bytes:
-    """Return the beginning of one part of a ZIP file; empty if there is none. Nothing else is decompressed.
+def _has_part(file: File, name: str, is_wanted: Callable[[bytes], bool]) -> bool:
+    """Return whether a ZIP file has the part `name`, and its beginning is wanted. Of the other parts, only
+    the first bytes are decompressed then, and what may be macros, which can have any name.
     Raise ValidationError if the file has too many parts, or macros."""
     file.seek(0)
     if file.read(4) != b"PK\x03\x04":
-        return b""
+        return False
     limited = _Limited(file, DIRECTORY_BYTES_MAX)
     try:
         with ZipFile(limited) as packed:
             limited.left = PARTS_BYTES_MAX
-            _refuse_macros("\n".join(packed.namelist()).encode(), b"vbaProject.bin", b"Basic/script-lc.xml")
+            names = "\n".join(["", *packed.namelist()]).lower().encode()
+            _refuse_macros(names, b"vbaproject.bin", b"\nbasic/", b"\nscripts/")
             with packed.open(name) as part:
-                return part.read(INNER_BYTES_MAX)
+                if not is_wanted(part.read(INNER_BYTES_MAX)):
+                    return False
+            left = PARTS_BYTES_MAX
+            for entry in packed.infolist():
+                if entry.file_size < len(OLE):
+                    continue
+                with packed.open(entry) as part:
+                    if part.read(len(OLE)) == OLE:
+                        content = part.read(left)
+                        left -= len(content)
+                        if not left:
+                            raise ValidationError(TOO_LARGE, code="document_parts")
+                        _refuse_macros(content, MACROS)
+            return True
     except (BadZipFile, KeyError, OSError, EOFError, NotImplementedError, RuntimeError, ValueError):
-        return b""  # raised by zipfile for damaged and encrypted files
+        return False  # raised by zipfile for damaged and encrypted files
     except ValidationError:
         raise
     except Exception:  # zlib.error, lzma.LZMAError and similar
-        return b""
+        return False
 
 
 def unpacked_size(file: File) -> int:
@@ -119,12 +134,12 @@ def unpacked_size(file: File) -> int:
 
 def _is_office(kind: str) -> Callable[[File], bool]:
     wanted = f"application/vnd.openxmlformats-officedocument.{kind}.main+xml".encode()
-    return lambda file: wanted in _part(file, "[Content_Types].xml")
+    return lambda file: _has_part(file, "[Content_Types].xml", lambda content: wanted in content)
 
 
 def _is_open_document(kind: str) -> Callable[[File], bool]:
     wanted = f"application/vnd.oasis.opendocument.{kind}".encode()
-    return lambda file: _part(file, "mimetype").strip() == wanted
+    return lambda file: _has_part(file, "mimetype", lambda content: content.strip() == wanted)
 
 
 DOCUMENT_CHECKS: dict[str, Callable[[File], bool]] = {

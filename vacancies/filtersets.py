@@ -7,13 +7,13 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 
 from jobsite.api.filters import FilterSet
+from jobsite.db.folding import fold
+from jobsite.text.search import WORDS_MAX, search_words
 from vacancies.choices import Keyword
-from vacancies.fields import fold
 from vacancies.querysets import VacancyQuerySet
 
 SORT_KEYS = ("published_at", "-published_at", "title", "-title")
 SEARCH = "filter[search]"
-MAX_WORDS = 20
 
 
 def filter_name(keyword: str) -> str:
@@ -25,8 +25,8 @@ OPTION_NAMES = frozenset(map(filter_name, Keyword))  # the parameters that take 
 
 
 def validate_search(text: str) -> None:
-    if not 1 <= len(fold(text).split()) <= MAX_WORDS:
-        raise ValidationError("No words or too many words.")
+    if not search_words(fold(text)):
+        raise ValidationError("No words.")
 
 
 class OptionFilter(django_filters.CharFilter):
@@ -56,7 +56,7 @@ class SearchFilter(django_filters.CharFilter):
             strip=False,
             max_length=200,
             validators=[validate_search],
-            help_text=f"1 to {MAX_WORDS} words of 200 characters in all",
+            help_text=f"1 to {WORDS_MAX} words of 200 characters in all",
         )
 
     def filter(self, qs: VacancyQuerySet, value: str) -> VacancyQuerySet:

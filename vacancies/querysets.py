@@ -14,13 +14,15 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Count, F, Func, Min, Prefetch, Q
+from django.db.models import Count, Exists, F, Func, Min, OuterRef, Prefetch, Q
 from django.db.models.functions import Coalesce
 from django.db.models.sql.compiler import SQLCompiler
 from django.utils import timezone
 
+from jobsite.db.folding import fold
+from jobsite.text.search import search_words
 from vacancies.choices import Keyword
-from vacancies.fields import fold, html_fields
+from vacancies.fields import html_fields
 
 EVERY_BRAND = "vacancies.work_for_every_brand"
 
@@ -112,8 +114,9 @@ class PublishedQuerySet(models.QuerySet):
         return self.filter(pk__in=chosen.values("vacancy"))
 
     def search(self, text: str) -> Self:
-        """Vacancies with every word of `text` in a title or text. Case and accents do not matter."""
-        words = dict.fromkeys(fold(text).split())
+        """Vacancies with every word of `text` in a title or text. Case and accents do not matter. Raise
+        ValidationError if the words are too many."""
+        words = dict.fromkeys(search_words(fold(text)))
         return self.filter(*(Q((f"{self.prefix}search_text__contains", word)) for word in words))
 
     # --- Order (docs/decisions.md #15) ---
@@ -235,6 +238,10 @@ class VacancyQuerySet(PublishedQuerySet):
             )
         if shown is None or "attachments" in shown:
             queryset = queryset.prefetch_related("attachments")
+        if shown is None or "accepts_applications" in shown:
+            forms = self.model._meta.get_field("form").related_model._default_manager
+            accepting = forms.accepting_applications().filter(pk=OuterRef("served_form_id"))
+            queryset = queryset.with_form().annotate(has_accepting_form=Exists(accepting))
         return queryset
 
     def with_form(self) -> Self:

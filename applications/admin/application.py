@@ -78,7 +78,7 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
         """Allow the links that filter by a vacancy, beside the filters."""
         return lookup == "vacancy__id__exact" or super().lookup_allowed(lookup, value, request)
 
-    def get_search_results(
+    def find(
         self, request: UserRequest, queryset: ApplicationQuerySet, search_term: str
     ) -> tuple[ApplicationQuerySet, bool]:
         if not search_term:

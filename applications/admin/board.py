@@ -6,7 +6,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import Count, F, QuerySet, Window
+from django.db.models.functions import RowNumber
 from django.http import HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -78,7 +79,8 @@ class BoardAdmin(BrandScopedNoAddAdmin):
 
 
 def columns(request: UserRequest, rows: Any, vacancy: Vacancy | None) -> list[Column]:
-    """Return a column per stage. One query finds the stages of all applications, one reads the cards."""
+    """Return a column per stage. One query counts the applications, one finds the newest ones of each stage,
+    and one reads their cards."""
     url = reverse("admin:applications_application_changelist")
     query = {"vacancy__id__exact": vacancy.pk} if vacancy else {}
     found = {
@@ -86,11 +88,16 @@ def columns(request: UserRequest, rows: Any, vacancy: Vacancy | None) -> list[Co
         for stage in stages(request)
     }
     shown: dict[int, list[int]] = {pk: [] for pk in found}
-    for pk, stage in rows.newest_first().values_list("pk", "stage_id").iterator():
+    rows = rows.order_by()
+    for stage, count in rows.values("stage_id").annotate(count=Count("pk")).values_list("stage_id", "count"):
         if stage in found:
-            found[stage].count += 1
-            if len(shown[stage]) < MAX_CARDS:
-                shown[stage].append(pk)
+            found[stage].count = count
+    newest_first = (F("created_at").desc(), F("pk").desc())
+    place = Window(RowNumber(), partition_by=F("stage_id"), order_by=newest_first)
+    newest = rows.annotate(place=place).filter(place__lte=MAX_CARDS).order_by("place")
+    for pk, stage in newest.values_list("pk", "stage_id"):
+        if stage in found:
+            shown[stage].append(pk)
     pks = [pk for of_stage in shown.values() for pk in of_stage]
     cards = Application.objects.filter(pk__in=pks).with_latest_change().select_related("user", "vacancy")
     fields = ("user", "vacancy", "created_at", "rating", "read_at", "is_repeated", *NAMES)

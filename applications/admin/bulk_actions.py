@@ -32,12 +32,15 @@ class BulkActionsAdmin(BulkEmailAdmin):
         may = is_list and self.has_change_permission(request)
         return self.move_actions(request) | others if may else others
 
-    @admin.action(description=_("Export as CSV"), permissions=["view"])
+    def has_export_permission(self, request: UserRequest) -> bool:
+        return request.user.has_perm("applications.export_application")
+
+    @admin.action(description=_("Export as CSV"), permissions=["export"])
     def export_csv(self, request: UserRequest, queryset: ApplicationQuerySet) -> StreamingHttpResponse:
         pks = self._exported(request, queryset)
         return exports.csv_response(pks, at=timezone.now())
 
-    @admin.action(description=_("Export as XLSX"), permissions=["view"])
+    @admin.action(description=_("Export as XLSX"), permissions=["export"])
     def export_xlsx(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse:
         pks = self._exported(request, queryset)
         return exports.xlsx_response(pks, at=timezone.now())

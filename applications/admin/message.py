@@ -122,7 +122,7 @@ class MessageAdmin(BrandScopedNoAddAdmin):
 
     @display(description=_("Text"))
     def text(self, message: Message) -> str:
-        return format_html('<pre class="mail">{}</pre>', message.body)
+        return format_html('<pre class="mail">{}</pre>', message.text)
 
     # --- actions ---
 

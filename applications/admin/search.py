@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 from django.contrib import admin
 from django.contrib.admin import ModelAdmin
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.db import OperationalError, connection, transaction
 from django.db.models import Max, Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -28,14 +29,14 @@ from applications.models import Application
 from applications.querysets import folded_address
 from forms_structure.models import Form
 from jobsite.admin.base import as_id
+from jobsite.db.folding import fold, folded_sql
 from jobsite.text.names import person
+from jobsite.text.search import search_words
 from jobsite.types import Context, StrOrPromise
-from vacancies.fields import fold
 from vacancies.models import Brand, FilterOption, Recruiter, Vacancy
 
 FIRST, ON_PAGE = 5, 20  # hits of a kind, below the box and on the page
-TEXT_MIN, TEXT_MAX = 2, 200
-WORDS_MAX = 8
+TEXT_MIN = 2
 # Rows of a large kind that are compared one by one. PostgreSQL has trigram indexes for older ones.
 NEWEST = 5_000 if connection.vendor == "postgresql" else 20_000
 INDEXED = 500  # rows from an index, of any brand
@@ -63,7 +64,8 @@ class Group:
 class Kind:
     """A kind of rows: its label and model, how a word matches, and what a hit shows. `exact` finds rows by a
     number or an address through an index. Of a large kind, only the newest rows are compared; older ones come
-    from a trigram index on the SQL expression `indexed`, which has words as `folded` returns them."""
+    from a trigram index on the SQL expression `indexed`, which has folded words. Users of every brand see all
+    rows of a shared kind."""
 
     label: StrOrPromise
     model: type[Model]
@@ -72,8 +74,8 @@ class Kind:
     related: tuple[str, ...] = ()
     exact: Callable[[str], Q | None] = lambda text: None
     is_large: bool = False
+    is_shared: bool = False
     indexed: str = ""
-    folded: Callable[[str], str] = fold
 
 
 def contains(*columns: str) -> Callable[[str], Q]:
@@ -82,7 +84,7 @@ def contains(*columns: str) -> Callable[[str], Q]:
     def matches(word: str) -> Q:
         found = Q()
         for column in columns:
-            found |= Q(**{f"{column}__icontains": word})
+            found |= Q(**{f"{column}__folded_contains": word})
         return found
 
     return matches
@@ -132,14 +134,14 @@ KINDS = (
         related=("user", "vacancy"),
         exact=_reference_or_address,
         is_large=True,
-        indexed="upper(given_name || ' ' || family_name || ' ' || email_folded)",
-        folded=str.upper,
+        indexed=folded_sql("(given_name || ' ' || family_name || ' ' || email_folded)"),
     ),
     Kind(
         gettext_lazy("Recruiters"),
         Recruiter,
         contains("name", "function"),
         lambda row: (row.name, row.function),
+        is_shared=True,
     ),
     Kind(
         gettext_lazy("Users"),
@@ -155,6 +157,7 @@ KINDS = (
         contains("label"),
         lambda option: (option.label, option.filter.label),
         related=("filter",),
+        is_shared=True,
     ),
     Kind(gettext_lazy("Brands"), Brand, contains("name"), lambda brand: (brand.name, "")),
 )
@@ -166,18 +169,21 @@ def _joined(*parts: object) -> str:
 
 def search(request: HttpRequest) -> HttpResponse:
     """`q` -> a page with the hits of each kind. `part=results` returns the options of the box."""
-    text = request.GET.get("q", "").replace("\0", "")[:TEXT_MAX].strip()
+    text = request.GET.get("q", "").replace("\0", "").strip()
     is_part = request.GET.get("part") == "results"
-    groups = (
-        list(_groups(request, text, FIRST if is_part else ON_PAGE))
-        if len(text) >= TEXT_MIN or as_id(text)
-        else []
-    )
+    groups: list[Group] = []
+    refusal = ""
+    if len(text) >= TEXT_MIN or as_id(text):
+        try:
+            groups = list(_groups(request, text, FIRST if is_part else ON_PAGE))
+        except ValidationError as error:
+            refusal = error.messages[0]
     count = sum(len(group.hits) for group in groups)
+    found = ngettext("%(count)d result", "%(count)d results", count) % {"count": count}
     context: Context = {
         "text": text,
         "groups": groups,
-        "count_text": ngettext("%(count)d result", "%(count)d results", count) % {"count": count},
+        "count_text": refusal or found,
         "more_url": f"{reverse('admin:search')}?{urlencode({'q': text})}",
     }
     if is_part:
@@ -188,7 +194,7 @@ def search(request: HttpRequest) -> HttpResponse:
 
 
 def _groups(request: HttpRequest, text: str, count: int) -> Iterator[Group]:
-    words = [word for word in text.split() if fold(word)][:WORDS_MAX]
+    words = [word for word in search_words(text) if fold(word)]
     if not words:
         return
     for kind in KINDS:
@@ -207,9 +213,6 @@ def _group(
 ) -> Group:
     group = Group(str(kind.label))
     name = f"{kind.model._meta.app_label}_{kind.model._meta.model_name}"
-    has_words = reduce(and_, map(kind.matches, words))
-    if not kind.is_large and not kind.model._default_manager.filter(has_words).exists():
-        return group  # none of any brand, so it does not matter which ones the user may see
     own = page.get_queryset(request)
     pks: dict[int, None] = {}  # in order
     for find in (_exact, _newest, _indexed):
@@ -241,6 +244,10 @@ def _exact(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
 
 def _newest(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
     """Return the ids of rows with all `words`, the newest first. Of a large kind, older rows are not read."""
+    if not (kind.is_large or kind.is_shared):
+        # Read first which rows the user may see. PostgreSQL would do it only for rows with the words, and the
+        # time would tell whether rows of other brands have them.
+        own = kind.model._default_manager.filter(pk__in=list(own.values_list("pk", flat=True)))
     rows = own.filter(reduce(and_, map(kind.matches, words)))
     if kind.is_large:
         last = kind.model._default_manager.aggregate(last=Max("pk"))["last"] or 0
@@ -253,7 +260,7 @@ def _indexed(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
     if not kind.indexed or connection.vendor != "postgresql" or min(map(len, words)) < 2:
         return []
     conditions, parameters = [], []
-    for word in map(kind.folded, words):
+    for word in map(fold, words):
         patterns = (
             [f"%{_escaped(word)}%"] if len(word) > 2 else [f"{_escaped(word)}%", f"% {_escaped(word)}%"]
         )
@@ -267,7 +274,7 @@ def _indexed(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
         cursor.execute(f"SELECT id FROM {table} WHERE {' AND '.join(conditions)} LIMIT {INDEXED}", parameters)
         pks = [pk for (pk,) in cursor.fetchall()]
         cursor.execute("SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = on")
-    return _ids(own.filter(pk__in=pks))
+    return _ids(own.filter(pk__in=pks or [0]))  # always a statement, for the reason given in _newest
 
 
 def _escaped(word: str) -> str:

@@ -119,5 +119,6 @@ def _queue(
             body="\n".join(lines),
             author=colleague,
             recipient=user,
+            vacancies=[vacancy.pk],
             at=at,
         )

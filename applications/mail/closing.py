@@ -80,6 +80,7 @@ def queue_closing(user: User, *, at: datetime, base_url: str = "") -> Message | 
                 subject=subject % {"count": count},
                 body="\n".join(_lines(vacancies, base_url)),
                 recipient=user,
+                vacancies=[vacancy.pk for vacancy in vacancies],
                 at=at,
             )
 

@@ -21,6 +21,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
 from applications.mail.links import with_personal_links
+from applications.mail.preferences import may_still_read
 from applications.mail.smtp import DeliveryError, PermanentError, ServerError, Transport, UnknownError
 from applications.models import Message
 from jobsite.ops.logs import redacted
@@ -35,6 +36,7 @@ RECORD_WAIT = 600  # seconds to wait for the database, to record that an email w
 ERROR_MAX = 500  # characters
 # Stored in English, and translated where they are shown.
 ABANDONED = _("The dispatcher was stopped while the email was being sent: it may have been delivered.")
+NOT_ALLOWED = _("The colleague may not see this any more.")
 NOT_CONFIGURED = _("EMAIL_URL is not set: emails cannot be sent.")
 
 logger = logging.getLogger("jobsite.dispatch.mail")
@@ -52,7 +54,7 @@ class MailDelivery:
     def next_due(self, at: datetime) -> Message | None:
         """Return an email that was left in `sending`, else the one that is due for longest. While the server
         cannot be used, only emails that are given up."""
-        rows = Message.objects.select_related("application", "author")
+        rows = Message.objects.select_related("application", "author", "recipient", "stage_change__stage")
         if left := rows.filter(state=Message.State.SENDING).order_by("pk").first():
             return left
         due = rows.filter(state=Message.State.QUEUED, next_at__lte=at).order_by("next_at", "pk")
@@ -67,10 +69,18 @@ class MailDelivery:
         """Send `item`. Return the outcome: sent, failed or postponed; or gone, if it was deleted."""
         if item.state == Message.State.SENDING:
             return self._finish(item, Message.State.FAILED, ABANDONED)
+        change = item.stage_change
+        if change and change.visible_at > self.now():  # somebody made the delay of the stage longer
+            later = change.visible_at
+            Message.objects.filter(pk=item.pk).update(queued_at=later, next_at=later)
+            return "postponed"
         item.attempts += 1
+        is_readable = may_still_read(item)
         claimed = Message.objects.filter(pk=item.pk, state=Message.State.QUEUED)
         if not claimed.update(state=Message.State.SENDING, attempts=item.attempts):
             return "gone"
+        if not is_readable:
+            return self._finish(item, Message.State.FAILED, NOT_ALLOWED)
         try:
             self._send(item)
         except (PermanentError, UnknownError) as error:

@@ -74,6 +74,7 @@ def queue_digest(user: User, *, at: datetime, base_url: str = "") -> Message | N
             subject=subject % {"count": total},
             body="\n".join(_lines(counts, since, base_url)),
             recipient=user,
+            vacancies=[row["pk_"] for row in counts],
             at=at,
         )
 

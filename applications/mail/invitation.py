@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from applications.mail.links import absolute, invitation_path
+from applications.mail.links import invitation_link, new_marker
 from applications.mail.outbox import queue
 from applications.models import Invitation, Message
 from jobsite.accounts import roles
@@ -18,7 +18,7 @@ def queue_invitation(invitation: Invitation, *, base_url: str = "", at: datetime
     """Queue the email with the link of `invitation`, instead of one that waits."""
     forget_email(invitation)
     with translation.override(invitation.language):
-        link = absolute(invitation_path(), base_url)
+        link = invitation_link(base_url, marker := new_marker())
         values = {
             "name": person(invitation.author),
             "site": urlsplit(link).netloc,
@@ -41,6 +41,7 @@ def queue_invitation(invitation: Invitation, *, base_url: str = "", at: datetime
             language=invitation.language,
             subject=_("%(name)s invites you to %(site)s") % values,
             body="\n".join(lines),
+            link_marker=marker,
             author=invitation.author,
             at=at,
         )

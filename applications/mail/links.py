@@ -1,9 +1,11 @@
 """Personal links in emails.
 
 A link to the receipt proves that the mailbox is the applicant's, so nobody else may know it. The stored text
-of an email has the link without its secret; the secret is added when the email is sent.
+of an email has a random marker in place of the secret, which is added when the email is sent. The marker is
+made for each email, so what somebody wrote before cannot contain it.
 """
 
+import secrets
 from datetime import UTC, datetime
 
 from django.conf import settings
@@ -12,9 +14,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from applications.models import Application, Invitation, Message
-from applications.submissions.links import receipt_path
+from applications.submissions.links import receipt_token
 
-SECRET = "personal-link"  # stands for the secret in a stored email
 _invitations = signing.Signer(salt="applications.invitation")
 
 
@@ -28,35 +29,45 @@ def settings_lines(base_url: str = "") -> list[str]:
     return ["", _("Choose the emails that you receive:"), absolute(reverse("admin:my_emails"), base_url)]
 
 
-def applicant_link(application: Application, base_url: str = "") -> str:
-    """Return the URL where the applicant finds `application`: in their account, or with a secret that is
-    left out."""
-    return absolute(reverse("account"), base_url) if application.user_id else personal_link(base_url)
+def new_marker() -> str:
+    """Return what stands for the secret of the links of one email."""
+    return secrets.token_hex(16)
 
 
-def personal_link(base_url: str = "") -> str:
-    """Return the URL of an applicant's receipt, without its secret."""
-    return absolute(reverse("application-receipt", args=[SECRET]), base_url)
+def applicant_link(application: Application, base_url: str = "", marker: str = Message.SECRET) -> str:
+    """Return the URL where the applicant finds `application`: in their account, or with `marker`."""
+    return absolute(reverse("account"), base_url) if application.user_id else personal_link(base_url, marker)
+
+
+def personal_link(base_url: str, marker: str) -> str:
+    """Return the URL of an applicant's receipt with `marker`."""
+    return absolute(reverse("application-receipt", args=[marker]), base_url)
+
+
+def invitation_link(base_url: str, marker: str) -> str:
+    """Return the URL of the page that accepts an invitation with `marker`."""
+    return absolute(reverse("invitation", args=[marker]), base_url)
 
 
 def with_personal_links(message: Message) -> str:
     """Return the body of `message` with the secret in its links, for the applicant or the invited only."""
+    if not message.link_marker:
+        return message.body
     if message.kind == Message.Kind.INVITATION:
-        invitation = Invitation.objects.filter(message=message).first()  # none: withdrawn or sent again
-        return message.body.replace(invitation_path(), invitation_path(invitation))
-    if message.application is None or message.recipient_id is not None:
-        return message.body
-    without = reverse("application-receipt", args=[SECRET])
-    if without not in message.body:
-        return message.body
-    return message.body.replace(without, receipt_path(message.application))
+        invitation = Invitation.objects.filter(message=message).first()
+        if invitation is None:  # withdrawn or sent again
+            return message.text
+        token = invitation_token(invitation)
+    elif message.application and message.recipient_id is None:
+        token = receipt_token(message.application)
+    else:
+        return message.text
+    return message.body.replace(message.link_marker, token)
 
 
-def invitation_path(invitation: Invitation | None = None) -> str:
-    """Return the path of the page that accepts `invitation`, with a signed token; without an invitation,
-    without the secret. Sending the invitation again makes earlier tokens invalid."""
-    token = _invitations.sign(_content(invitation)) if invitation else SECRET
-    return reverse("invitation", args=[token])
+def invitation_token(invitation: Invitation) -> str:
+    """Return the signed token that accepts `invitation`. Sending it again makes earlier tokens invalid."""
+    return _invitations.sign(_content(invitation))
 
 
 def invitation_of(token: str, *, at: datetime) -> Invitation | None:

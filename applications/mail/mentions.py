@@ -51,5 +51,6 @@ def _queue_mention(note: Note, user: User, *, author: User | None, base_url: str
             application=note.application,
             author=author,
             recipient=user,
+            vacancies=[note.application.vacancy_id],
             at=at,
         )

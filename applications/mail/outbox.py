@@ -1,18 +1,28 @@
 """The outbox: emails are queued in the transaction that causes them. `manage.py deliver` sends them."""
 
 import re
-from datetime import datetime
+from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.db.models import QuerySet
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_noop
 
-from applications.models import Application, Message
+from applications.models import Application, Message, StageChange
+from applications.querysets import folded_address
+from jobsite.api.throttling import RateLimit, parse_rate
+from jobsite.db.locks import lock_transaction
 from jobsite.languages import LANGUAGES, site_language
 
 ADDRESS_MAX, SUBJECT_MAX = 254, 200  # characters
 INVALID_ADDRESS = gettext_noop("The address is not valid.")
+TOO_MANY = gettext_noop("Not sent: this address got many emails in a short time.")
+# Anybody can cause these, for any address. An applicant causes a confirmation in an account of their own.
+UNASKED = (Message.Kind.RECEIPT, Message.Kind.WITHDRAWAL)
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -26,15 +36,24 @@ def queue(
     application: Application | None = None,
     author: User | None = None,
     recipient: User | None = None,
+    stage_change: StageChange | None = None,
+    vacancies: Iterable[int] = (),
+    link_marker: str = "",
     at: datetime,
 ) -> Message:
-    """Add an email to the outbox, and return it. `author` is the recruiter who wrote it, `recipient` the
-    colleague it is for.
+    """Add an email to the outbox, and return it. It is sent at `at`, or when the applicant sees
+    `stage_change` if that is later. `author` is the recruiter who wrote it, `recipient` the colleague it is
+    for. It names the `vacancies`, by id. `link_marker` stands for the secret of the personal links in `body`.
 
-    The subject becomes one line, so that nothing in it can add a header. An email to an invalid address is
-    added as failed: it is shown, and nobody waits for it.
+    The subject becomes one line, so that nothing in it can add a header. An email to an invalid address, or
+    one too many, is added as failed: it is shown, and nobody waits for it.
     """
-    is_valid = is_address(to)
+    error = ""
+    if not is_address(to):
+        error = INVALID_ADDRESS
+    elif kind in UNASKED and application and _is_one_too_many(application, at):
+        error = TOO_MANY
+    due_at = max(at, stage_change.visible_at) if stage_change else at
     return Message.objects.create(
         kind=kind,
         application=application,
@@ -44,12 +63,46 @@ def queue(
         language=language if language in LANGUAGES else site_language(),
         subject=as_subject(subject),
         body=as_body(body),
-        state=Message.State.QUEUED if is_valid else Message.State.FAILED,
-        error="" if is_valid else INVALID_ADDRESS,
-        queued_at=at,
-        next_at=at,
-        finished_at=None if is_valid else at,
+        link_marker=link_marker,
+        vacancies=list(vacancies),
+        state=Message.State.FAILED if error else Message.State.QUEUED,
+        error=error,
+        stage_change=stage_change,
+        queued_at=due_at,
+        next_at=due_at,
+        finished_at=at if error else None,
     )
+
+
+def _is_one_too_many(application: Application, at: datetime) -> bool:
+    """Return whether the address of `application` got RECEIPT_RATE emails that it may not have asked for. The
+    outbox is counted, so that the limit is one for all processes. Call it in a transaction: the next email to
+    the address waits for its end."""
+    rate = parse_rate(settings.RECEIPT_RATE, "RECEIPT_RATE")
+    if rate is None:
+        return False
+    limit, seconds = rate
+    address = folded_address(application.address)
+    lock_transaction(f"receipts to {address}")
+    since = at - timedelta(seconds=seconds)
+    recent = Message.objects.filter(kind__in=UNASKED, queued_at__gt=since, application__email_folded=address)
+    if recent.exclude(error=TOO_MANY).order_by()[:limit].count() >= limit:
+        return True
+    # Whoever has an account can delete their applications, and so these rows. The cache remembers them.
+    counted = salted_hmac("applications.receipts", address).hexdigest()
+    return not RateLimit(settings.RECEIPT_RATE).allow(f"receipts-{counted}")
+
+
+def not_due(at: datetime) -> QuerySet[Message]:
+    """Return the emails of recruiters that wait for their time, and can be cancelled."""
+    return Message.objects.filter(
+        kind=Message.Kind.TEMPLATE, state=Message.State.QUEUED, attempts=0, next_at__gt=at
+    )
+
+
+def cancel_unseen(applications: Collection[int], *, at: datetime) -> None:
+    """Delete the emails about stage changes of `applications` that nobody will see any more."""
+    not_due(at).filter(application__in=applications).exclude(stage_change=None).delete()
 
 
 def is_address(text: str) -> bool:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from applications.models import EmailLanguage, EmailOptOut, Message
 from jobsite.languages import site_language
-from vacancies.models import APPROVE
+from vacancies.models import APPROVE, Vacancy
 
 Kind = Message.Kind
 # By kind: the permission that it needs, and what it tells. Users can switch off these kinds.
@@ -40,6 +40,19 @@ def recipients_of(kind: Kind) -> QuerySet[User]:
 def may_receive(user: User, kind: Kind) -> bool:
     """Return whether `user` has the permission for what emails of `kind` tell."""
     return user.has_perm(KINDS[kind][0])
+
+
+def may_still_read(message: Message) -> bool:
+    """Return whether the colleague that `message` is for has the account, the permission and the vacancies
+    that it had when the email was queued. Whoever has no account is not asked."""
+    user = message.recipient
+    if user is None:
+        return True
+    if not (user.is_active and user.is_staff and may_receive(user, Kind(message.kind))):
+        return False
+    own = Vacancy.objects.editable_by(user).order_by()
+    named = Vacancy.objects.filter(pk__in=message.vacancies)
+    return not named.exclude(pk__in=own.values("pk")).exists()
 
 
 def language_of(user: User) -> str:

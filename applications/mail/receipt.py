@@ -7,7 +7,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from applications.mail.links import personal_link
+from applications.mail.links import new_marker, personal_link
 from applications.mail.outbox import queue
 from applications.models import Application, Message
 from applications.submissions.answers import Answer, answers
@@ -21,7 +21,7 @@ INDENT = "  "
 def queue_receipt(*, application: Application, base_url: str = "", at: datetime) -> Message:
     """Queue the receipt of `application`: what was stored, and the link that proves that the mailbox is the
     applicant's. Call it in the transaction that stores the submission."""
-    language = _language(application)
+    language, marker = _language(application), new_marker()
     with translation.override(language):
         title = application.vacancy.title
         return queue(
@@ -30,7 +30,8 @@ def queue_receipt(*, application: Application, base_url: str = "", at: datetime)
             to=application.address,
             language=language,
             subject=_("We received your application: %(vacancy)s") % {"vacancy": title},
-            body="\n".join(_receipt(application, base_url)),
+            body="\n".join(_receipt(application, personal_link(base_url, marker))),
+            link_marker=marker,
             at=at,
         )
 
@@ -66,12 +67,14 @@ def _language(application: Application) -> str:
 
 def _facts(application: Application) -> Iterator[str]:
     yield _("Vacancy: %(vacancy)s") % {"vacancy": application.vacancy.title}
+    if brand := application.vacancy.shown_brand:
+        yield _("Employer: %(brand)s") % {"brand": brand.name}
     if application.reference:
         yield _("Reference: %(reference)s") % {"reference": application.reference}
     yield _("Received: %(at)s") % {"at": format_datetime(application.created_at)}
 
 
-def _receipt(application: Application, base_url: str) -> Iterator[str]:
+def _receipt(application: Application, link: str) -> Iterator[str]:
     """Yield the lines of the receipt. The link comes before the values, and these are indented, so that a
     value cannot pass for a text of ours."""
     yield _("Hello,")
@@ -84,7 +87,7 @@ def _receipt(application: Application, base_url: str) -> Iterator[str]:
         yield _("You have applied for this vacancy before. This is another application.")
         yield ""
     yield _("Open this link to see your application, to follow it or to withdraw it:")
-    yield personal_link(base_url)
+    yield link
     yield _("The link is personal and valid for %(days)d days. Do not forward it.") % {"days": MAX_AGE.days}
     yield ""
     yield _("If you did not apply, somebody entered your address by mistake. You need not do anything.")

@@ -8,14 +8,14 @@ from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 
 from applications.mail import outbox
-from applications.mail.links import absolute, applicant_link
-from applications.models import Application, MailTemplate
+from applications.mail.links import absolute, applicant_link, new_marker
+from applications.models import Application, MailTemplate, Message
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.text.formats import format_datetime
 from jobsite.types import StrOrPromise
 
 _PLACEHOLDER = re.compile(r"\{([^{}\n]{0,60})\}")
-_Value = Callable[[Application, str], str]  # application, base URL
+_Value = Callable[[Application, str, str], str]  # application, base URL, marker of the personal link
 
 
 def _recruiter(application: Application) -> str:
@@ -30,23 +30,28 @@ def _brand(application: Application) -> str:
 
 # What it means, for recruiters, and its value.
 PLACEHOLDERS: dict[str, tuple[StrOrPromise, _Value]] = {
-    "name": (_("The applicant's full name."), lambda a, _: a.display_name),
+    "name": (_("The applicant's full name."), lambda a, *_: a.display_name),
     "given_name": (
         _("The given name, or the full name if it is not known."),
-        lambda a, _: a.given_name or (a.user.first_name if a.user else "") or a.display_name,
+        lambda a, *_: a.given_name or (a.user.first_name if a.user else "") or a.display_name,
     ),
     "family_name": (
         _("The family name. Empty if it is not known."),
-        lambda a, _: a.family_name or (a.user.last_name if a.user else ""),
+        lambda a, *_: a.family_name or (a.user.last_name if a.user else ""),
     ),
-    "vacancy": (_("The title of the vacancy."), lambda a, _: a.vacancy.title),
-    "brand": (_("The brand of the vacancy."), lambda a, _: _brand(a)),
-    "recruiter": (_("The lead recruiter of the vacancy."), lambda a, _: _recruiter(a)),
-    "reference": (_("The reference of the application."), lambda a, _: a.reference or ""),
-    "received": (_("When the application was received."), lambda a, _: format_datetime(a.created_at)),
+    "vacancy": (_("The title of the vacancy."), lambda a, *_: a.vacancy.title),
+    "brand": (_("The brand of the vacancy."), lambda a, *_: _brand(a)),
+    "recruiter": (_("The lead recruiter of the vacancy."), lambda a, *_: _recruiter(a)),
+    "reference": (_("The reference of the application."), lambda a, *_: a.reference or ""),
+    "received": (_("When the application was received."), lambda a, *_: format_datetime(a.created_at)),
     "link": (_("The address where the applicant sees the application."), applicant_link),
-    "site": (_("The address of this site."), lambda a, base_url: absolute("/", base_url)),
+    "site": (_("The address of this site."), lambda a, base_url, _: absolute("/", base_url)),
 }
+
+
+def described_placeholders() -> list[tuple[str, StrOrPromise]]:
+    """Return the placeholders, as they are written, with what they mean."""
+    return [(f"{{{name}}}", text) for name, (text, _value) in PLACEHOLDERS.items()]
 
 
 def unknown_placeholders(text: str) -> list[str]:
@@ -54,13 +59,14 @@ def unknown_placeholders(text: str) -> list[str]:
     return [f"{{{name}}}" for name in dict.fromkeys(_PLACEHOLDER.findall(text)) if name not in PLACEHOLDERS]
 
 
-def fill(text: str, application: Application, *, base_url: str = "") -> str:
-    """Return `text` with the values of its placeholders, in the active language. Unknown ones are kept."""
+def fill(text: str, application: Application, *, base_url: str = "", marker: str = Message.SECRET) -> str:
+    """Return `text` with the values of its placeholders, in the active language, and `marker` in place of the
+    secret of a personal link. Unknown placeholders are kept."""
 
     def value(found: re.Match[str]) -> str:
         if found[1] not in PLACEHOLDERS:
             return found[0]
-        return PLACEHOLDERS[found[1]][1](application, base_url)
+        return PLACEHOLDERS[found[1]][1](application, base_url, marker)
 
     return _PLACEHOLDER.sub(value, text)  # in one pass: a value cannot contain a placeholder
 
@@ -75,20 +81,24 @@ def language_of(template: MailTemplate, language: str) -> str:
 
 
 class Email(NamedTuple):
-    """An email to an applicant, as the outbox stores it: placeholders have their values. A personal link is
-    without its secret, which only the applicant gets."""
+    """An email to an applicant: placeholders have their values. A personal link is without its secret, which
+    only the applicant gets: `body` is as it is shown, `marked_body` as it is stored, with `marker`."""
 
     application: Application
     language: str
     subject: str
     body: str
+    marked_body: str
+    marker: str
 
 
 def email(subject: str, body: str, application: Application, *, language: str, base_url: str) -> Email:
     """Return the email of `subject` and `body`, texts with placeholders."""
+    marker = new_marker()
     with translation.override(language):
-        subject, body = (fill(text, application, base_url=base_url) for text in (subject, body))
-    return Email(application, language, outbox.as_subject(subject), outbox.as_body(body))
+        subject = outbox.as_subject(fill(subject, application, base_url=base_url))
+        marked = outbox.as_body(fill(body, application, base_url=base_url, marker=marker))
+    return Email(application, language, subject, marked.replace(marker, Message.SECRET), marked, marker)
 
 
 def email_from(

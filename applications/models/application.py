@@ -145,6 +145,7 @@ class Application(models.Model):
         verbose_name = _("application")
         verbose_name_plural = _("applications")
         ordering = ["-created_at", "-pk"]
+        permissions = [("export_application", "Exports applications")]
         constraints = [
             models.UniqueConstraint(fields=["user", "vacancy", "created_at"], name="application_once"),
         ]

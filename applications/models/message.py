@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from applications.models.application import Application
+from applications.models.application import Application, StageChange
 from vacancies.models import Vacancy
 
 
@@ -54,12 +54,18 @@ class Message(models.Model):
         FAILED = "failed", pgettext_lazy("an email", "failed")
 
     WAITING = (State.QUEUED, State.SENDING)  # neither sent nor failed
+    SECRET = "personal-link"  # stands for the secret of a link where an email is shown
 
     kind = models.CharField(_("kind"), max_length=20, choices=Kind.choices)
     # None: an email to a colleague that is about no single application
     application = models.ForeignKey(
         Application, on_delete=models.CASCADE, null=True, blank=True, related_name="messages",
         verbose_name=_("application"),
+    )  # fmt: skip
+    # the stage change that it is about: it is sent when the applicant sees the change
+    stage_change = models.ForeignKey(
+        StageChange, on_delete=models.CASCADE, null=True, blank=True, related_name="messages",
+        editable=False,
     )  # fmt: skip
     # the recruiter who wrote it, or None for the system
     author = models.ForeignKey(
@@ -74,12 +80,17 @@ class Message(models.Model):
     to = models.EmailField(_("to"))
     language = models.CharField(_("language"), max_length=2)
     subject = models.CharField(_("subject"), max_length=400)
-    body = models.TextField(_("body"))
+    body = models.TextField(_("body"))  # with `link_marker` in place of the secret of a personal link
+    # Random, so that nothing that an applicant or recruiter writes has it. Empty: no personal link.
+    link_marker = models.CharField(max_length=32, blank=True, default="", db_default="", editable=False)
+    # Ids of the vacancies that an email to a colleague names. It is not sent if the colleague lost one.
+    vacancies = models.JSONField(default=list, db_default=[], editable=False)
     state = models.CharField(_("status"), max_length=10, choices=State.choices, default=State.QUEUED)
     attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
     error = models.CharField(
         _("error"), max_length=500, blank=True, default=""
     )  # of the last attempt, without addresses
+    # when it is due for the first time
     queued_at = models.DateTimeField(_("queued at"), default=timezone.now)
     next_at = models.DateTimeField(_("next at"), default=timezone.now)  # of the next attempt
     finished_at = models.DateTimeField(_("finished at"), null=True, blank=True)
@@ -100,6 +111,11 @@ class Message(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} {self.pk}"  # without the address, because logs contain it
+
+    @property
+    def text(self) -> str:
+        """The body as it is shown and exported."""
+        return self.body.replace(self.link_marker, self.SECRET) if self.link_marker else self.body
 
 
 class EmailOptOut(models.Model):

@@ -9,15 +9,16 @@ from applications.privacy.accounts import (
 )
 from applications.privacy.deletion import KINDS
 from applications.privacy.erasure import erase, erase_again, erase_application
+from applications.privacy.erasures import copy as copy_erasures
 from applications.privacy.export import export, export_application
-from applications.privacy.mentions import ERASED
+from applications.privacy.mentions import names_of, possible_mentions
 from applications.privacy.retention import has_own_periods, purge, purge_credentials
 
 __all__ = [
-    "ERASED",
     "KINDS",
     "NoSuchAccountError",
     "StaffAccountError",
+    "copy_erasures",
     "end_sessions",
     "erase",
     "erase_again",
@@ -26,6 +27,8 @@ __all__ = [
     "export_application",
     "find",
     "has_own_periods",
+    "names_of",
+    "possible_mentions",
     "purge",
     "purge_credentials",
     "sessions_by_account",

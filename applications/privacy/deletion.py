@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Exists, Model, Q, QuerySet
 
 from applications.models import (
     Application,
@@ -23,7 +23,6 @@ from applications.models import (
     SubmissionFile,
     Token,
 )
-from applications.privacy import mentions
 from applications.submissions.files import delete_files
 
 KINDS = (  # of deleted rows
@@ -46,9 +45,6 @@ KINDS = (  # of deleted rows
     "form_snapshots",
     "accesses",
     "log_entries",
-    "log_entries_cleaned",
-    "notes_cleaned",
-    "emails_cleaned",
 )
 BATCH = 500
 _PARTS = {  # of an application, by kind
@@ -98,15 +94,13 @@ def _delete_files(paths: list[str]) -> None:
 
 
 def delete_account(user: User, sessions: Mapping[int, list[str]]) -> Counter[str]:
-    """Delete an account without applications, with its credentials, sessions and log entries, and its name in
-    rows about others."""
+    """Delete an account without applications, with its credentials, sessions and log entries."""
     counts: Counter[str] = Counter()
     counts["sessions"] = Session.objects.filter(pk__in=sessions.get(user.pk, [])).delete()[0]
     counts.update(delete_tokens(Token.objects.filter(user=user)))
-    counts["failed_sign_ins"] = delete_sign_ins(typed_by(user))
+    counts["failed_sign_ins"] = delete_sign_ins(user)
     own = LogEntry.objects.filter(user=user)
     counts["log_entries"] += _delete_log_of(User, [user.pk]) + own.delete()[0]
-    counts.update(mentions.clean(mentions.names_of(user, ())))
     user.delete()
     counts["accounts"] = 1
     return counts
@@ -118,17 +112,21 @@ def delete_tokens(tokens: QuerySet[Token]) -> Counter[str]:
     return Counter(log_entries=entries, tokens=tokens.delete()[0])
 
 
-def delete_sign_ins(rows: Q) -> int:
-    """Delete the failed sign-ins that `rows` matches. Return their number."""
+def delete_sign_ins(user: User | None = None, address: str = "") -> int:
+    """Delete the failed sign-ins that `typed_by` matches. Return their number."""
+    rows = typed_by(user, address)
     return sum(model._default_manager.filter(rows).delete()[0] for model in SIGN_INS)
 
 
 def typed_by(user: User | None = None, address: str = "") -> Q:
-    """Match failed sign-ins with the name of `user`, or with an e-mail address typed as a name."""
+    """Match failed sign-ins with the name or address of `user`, or with `address`, typed as a name; but not
+    those with a name or address of another account: they are that account's, and count for its lockout."""
     names = {user.get_username(), user.email} if user else set()
+    others = User._default_manager.exclude(pk__in=[user.pk] if user else [])
     typed = Q(pk__in=[])
     for name in (names | {address}) - {""}:
-        typed |= Q(username__iexact=name)
+        named = others.filter(Q(username__iexact=name) | Q(email__iexact=name))
+        typed |= Q(~Exists(named), username__iexact=name)
     return typed
 
 

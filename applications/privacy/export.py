@@ -132,7 +132,7 @@ def _application(
             {
                 "to": message.to,
                 "subject": message.subject,
-                "body": message.body,
+                "body": message.text,
                 "state": message.state,
                 "queued_at": message.queued_at,
                 "finished_at": message.finished_at,

@@ -29,10 +29,12 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.crypto import constant_time_compare, get_random_string
 from django.utils.translation import gettext as _
 from requests import RequestException, Response, Session
 
+from jobsite.api.absolute_urls import base_url
 from jobsite.types import JsonObject
 
 logger = logging.getLogger(__name__)
@@ -89,6 +91,10 @@ def fetch(url: str, what: str, **options: object) -> JsonObject:
 
 class OAuth2Adapter(OpenIDConnectOAuth2Adapter):
     """The authorization code flow: discovery, token, id_token and userinfo."""
+
+    def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
+        """Return the redirect_uri. allauth would repeat the port of the Host header, which nothing checks."""
+        return base_url(request) + reverse("openid_connect_callback", args=[self.provider_id])
 
     @property
     def openid_config(self) -> JsonObject:

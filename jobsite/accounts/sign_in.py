@@ -95,10 +95,11 @@ if HAS_FACTORS:
                 self.add_error("credential", get_mfa_adapter().validation_error("incorrect_code"))
 
         def clean_credential(self: Any) -> object:
-            """Compare the origin exactly: python-fido2 accepts every port and subdomain."""
+            """Compare the origin exactly, and refuse frames in other sites: python-fido2 accepts every port,
+            subdomain and frame."""
             credential = self.cleaned_data["credential"]
             client = CollectedClientData(websafe_decode(credential["response"]["clientDataJSON"]))
-            if client.origin != base_origin(context.request):
+            if client.origin != base_origin(context.request) or client.cross_origin:
                 raise get_mfa_adapter().validation_error("incorrect_code")
             clean = getattr(super(), "clean_credential", lambda: credential)
             return clean()

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from django import forms
+from django.contrib import messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME, InlineAdminFormSet
 from django.contrib.messages.storage import default_storage
-from django.core.exceptions import BadRequest
+from django.core.exceptions import BadRequest, ValidationError
 from django.db import models
 from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
@@ -21,9 +22,8 @@ from unfold.admin import ModelAdmin, TabularInline
 
 from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
 from jobsite.db.transactions import retry_on_conflict
+from jobsite.text.search import search_words
 from jobsite.types import Context
-
-WORDS_MAX = 50  # of a search; SQLite refuses a condition with a thousand
 
 
 class NamedRow(forms.ModelForm):
@@ -148,11 +148,26 @@ class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
         """Return the text of `row` in a field or filter that searches for rows."""
         return str(row)
 
+    def get_search_fields(self, request: HttpRequest) -> list[str]:
+        """Search without case and accents, except in fields with a prefix of Django's, such as "="."""
+        names = super().get_search_fields(request)
+        return [name if name.startswith(("=", "^", "@")) else f"{name}__folded_contains" for name in names]
+
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet, search_term: str
     ) -> tuple[QuerySet, bool]:
-        words = search_term.replace("\0", "").split()[:WORDS_MAX]
-        return super().get_search_results(request, queryset, " ".join(words))
+        """Return the rows that `find` finds. A search with too many words finds nothing, and says so."""
+        try:
+            return self.find(request, queryset, search_term)
+        except ValidationError as error:
+            if request.resolver_match and request.resolver_match.url_name != "autocomplete":
+                self.message_user(request, error.message, messages.ERROR)
+            return queryset.none(), False
+
+    def find(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
+        """Return the rows with the words of `search_term`, and whether they may repeat. Raise ValidationError
+        if the words are too many."""
+        return super().get_search_results(request, queryset, " ".join(search_words(search_term)))
 
     def get_inline_formsets(self, *args: Any, **kwargs: Any) -> list:
         return [InlineFormSet(each) for each in super().get_inline_formsets(*args, **kwargs)]

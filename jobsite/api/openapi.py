@@ -133,13 +133,15 @@ def operation(
     is_deprecated: bool = False,
     headers: Collection[str] = (),
     is_private: bool = False,
+    links: Mapping[str, JsonObject] | None = None,
 ) -> Callable[[Any], Any]:
     """`extend_schema` for an operation of the API.
 
     `response` is the serializer of a 200, `answer` its description, `examples` full bodies by title. `errors`
     are the statuses in addition to those of every operation. `credentials` are the OpenAPI security
     requirements, by default none: a public operation. `headers` are the headers of a 200 in addition to the
-    usual ones. A response that `is_private` is not cached, so it has no ETag.
+    usual ones. A response that `is_private` is not cached, so it has no ETag. `links` are the operations that
+    take values of a 200.
     """
     return extend_schema(
         operation_id=id,
@@ -154,7 +156,12 @@ def operation(
         },
         deprecated=is_deprecated,
         filters=False,  # declared by `takes`
-        extensions={"x-examples": titled(examples), "x-headers": list(headers), "x-private": is_private},
+        extensions={
+            "x-examples": titled(examples),
+            "x-headers": list(headers),
+            "x-private": is_private,
+            "x-links": links or {},
+        },
     )
 
 

@@ -15,6 +15,7 @@ from django.template.loader import render_to_string
 from django.utils.encoding import escape_uri_path
 from django.utils.translation import gettext
 from django.views import defaults
+from psycopg.errors import LockNotAvailable
 from rest_framework import exceptions
 from rest_framework.views import set_rollback
 
@@ -112,6 +113,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
 
 # The database or the object store cannot be reached, or a lock or statement timed out.
 UNAVAILABLE = (OperationalError, InterfaceError, UnavailableError)
+LOCKED = "jobsite.locked"  # in the WSGI environ: a table is locked, on all servers
 
 
 def unavailable(request: HttpRequest, exc: Exception) -> HttpResponse:
@@ -121,6 +123,8 @@ def unavailable(request: HttpRequest, exc: Exception) -> HttpResponse:
     text = "The file storage could not answer %s: %s" if is_file else "The database could not answer %s: %s"
     logger.error(text, escape_uri_path(request.path), type(exc).__name__)
     response: HttpResponse
+    if isinstance(exc.__cause__, LockNotAvailable):
+        request.META[LOCKED] = True
     if is_api(request):
         server = "file storage" if is_file else "database"
         response = problem(request, 503, f"The {server} cannot be reached just now.")

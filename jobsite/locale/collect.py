@@ -20,7 +20,8 @@ msgstr ""
 
 
 class Collect(makemessages.Command):
-    msgmerge_options = [*makemessages.Command.msgmerge_options, "--no-fuzzy-matching"]
+    # In the order of the texts, so that code which moves changes no catalog.
+    msgmerge_options = [*makemessages.Command.msgmerge_options, "--no-fuzzy-matching", "--sort-output"]
 
     def find_files(self, root: str) -> list[makemessages.TranslatableFile]:
         """Return the files of our apps. templates/<app>/ belongs to that app, other templates to jobsite."""

@@ -42,7 +42,7 @@ _SECRETS = (
     # query strings; `query` returns their harmless parts
     (re.compile(r"\?[^\s\"'<>=]{0,200}=[^\s\"'<>]*"), "?..."),
     # links that contain a secret
-    (re.compile(r"(/preview/|/account/reset/|/account/receipt/|/account/invitation/)[^\s\"'<>?]+"), r"\1..."),
+    (re.compile(r"(/preview/|/account/(?:reset|receipt|invitation)/|/apply/thanks/)[^\s\"'<>?]+"), r"\1..."),
     (re.compile(r"(?i)\b(bearer|basic)\s++[\w.~+/=-]{6,}"), r"\1 ..."),
     (
         re.compile(
@@ -80,6 +80,15 @@ def network(username: str, ip_address: str, *args: object) -> str:
 
 
 # --- Formats -----------------------------------------------------------------------------------
+
+
+class RefusedFilter(logging.Filter):
+    """Removes the traceback of requests that Django refuses as suspicious: clients can send many."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name.startswith("django.security"):
+            record.exc_info = None
+        return True
 
 
 class JsonFormatter(json.JsonFormatter):

@@ -58,6 +58,27 @@ def _reason() -> str:
     return f"no answer within {health.TIMEOUT:.0f} seconds."
 
 
+@register(Tags.database)  # not only for --deploy: `migrate` creates no tables in such a database
+def encoding_is_unicode(*, databases: object = None, **kwargs: object) -> list[CheckMessage]:
+    if not databases or connection.vendor != "postgresql":
+        return []
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW server_encoding")
+            [encoding] = cursor.fetchone()
+    except DatabaseError:
+        return []  # database_is_ready reports it
+    if encoding == "UTF8":
+        return []
+    return [
+        Error(
+            f"The database of DATABASE_URL is in {encoding}: it cannot store all names.",
+            hint="Create it with --template template0 --encoding UTF8 --locale C.UTF-8.",
+            id="jobsite.E050",
+        )
+    ]
+
+
 @connects
 def clocks_agree() -> Iterator[CheckMessage]:
     if connection.vendor != "postgresql":
@@ -129,14 +150,14 @@ def bucket_is_ready() -> Iterator[CheckMessage]:
         yield Error(
             f"The bucket of FILES_URL cannot be used: {error}",
             hint="Check FILES_URL, that the bucket exists, and what the key may do.",
-            id="jobsite.E050",
+            id="jobsite.E055",
         )
         return
     if is_public:
         yield Error(
             "The bucket of FILES_URL is public: everybody can read the files of applicants.",
             hint="Remove the policy or access list that lets others read.",
-            id="jobsite.E051",
+            id="jobsite.E056",
         )
 
 

@@ -6,6 +6,7 @@ import threading
 from time import monotonic
 from typing import Any
 
+from django.conf import settings
 from django.core.cache.backends import redis as django_redis
 from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 from django.core.cache.backends.locmem import LocMemCache
@@ -134,7 +135,8 @@ class RedisCache(BaseCache):
         self.shared = shared
         # Django makes one RedisCache for each thread.
         self.server = _servers.setdefault(str(server), _Server())
-        self.fallback = LocMemCache(f"fallback {server}", {**params, "OPTIONS": {"MAX_ENTRIES": 10_000}})
+        in_memory = {**params, "OPTIONS": {"MAX_ENTRIES": settings.COUNTERS_MAX}}
+        self.fallback = LocMemCache(f"fallback {server}", in_memory)
 
     def _call(self, operation: str, *args: object) -> Any:
         """Return the result of the server or, while it is unavailable, of the in-process cache."""

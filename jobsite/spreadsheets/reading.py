@@ -9,18 +9,27 @@ import zlib
 from collections.abc import Iterator
 from datetime import date, datetime, time
 from itertools import islice
+from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
-from openpyxl.cell.read_only import EmptyCell, ReadOnlyCell
+from openpyxl import load_workbook
+from openpyxl.utils.exceptions import InvalidFileException
+from openpyxl.worksheet._reader import FORMULA_TAG, WorkSheetParser
 
-from jobsite.spreadsheets import BOM, FORMULA
+from jobsite.spreadsheets import APOSTROPHE, BOM
 from jobsite.spreadsheets.writing import as_text
 
 FILE_MAX = 10 * 2**20  # bytes
 UNPACKED_MAX = 50 * 2**20  # bytes of the parts of an XLSX file
+RATIO_MAX = 50  # of the size of the parts to that of the file; spreadsheet programs reach 25
+PARTS_MAX = 500
+ROWS_MAX = 20_000  # empty ones included
 COLUMNS_MAX = 100
+CELLS_MAX = 500_000  # of an XLSX file
+_MARKS = 7  # characters "<" of a cell, at most
 
+Cell = dict[str, Any]  # "column", "value" and "data_type"
 Row = tuple[int, list[str]]  # the number that a spreadsheet shows, and the cells
 
 
@@ -47,7 +56,7 @@ def read(file: UploadedFile, *, rows_max: int) -> list[Row]:
     if not content.strip():
         raise SpreadsheetError(_("The file is empty."))
     rows = _xlsx(content) if content.startswith(b"PK") else _csv(content)
-    found = list(islice(((number, row) for number, row in rows if any(row)), rows_max + 2))
+    found = list(islice(_filled(rows), rows_max + 2))
     if not found:
         raise SpreadsheetError(_("The file is empty."))
     if len(found) > rows_max + 1:  # and the headings
@@ -56,11 +65,20 @@ def read(file: UploadedFile, *, rows_max: int) -> list[Row]:
     return found
 
 
+def _filled(rows: Iterator[Row]) -> Iterator[Row]:
+    for count, (number, row) in enumerate(rows, 1):
+        if count > ROWS_MAX:
+            text = _("The file has more than %(count)d rows, empty ones included. Delete the empty rows.")
+            raise SpreadsheetError(text % {"count": ROWS_MAX})
+        if any(row):
+            yield number, row
+
+
 def normalised(text: str) -> str:
-    """Return `text` without what spreadsheets change: line ends, spaces around it, and the apostrophe that
-    keeps an exported text from being calculated."""
+    """Return `text` without what spreadsheets change: line ends, spaces around it, and the apostrophes that
+    keep an exported text from being calculated."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
-    return text[1:] if text[:1] == "'" and text[1:].startswith(FORMULA) else text
+    return APOSTROPHE.sub(r"\1", text)
 
 
 def _csv(content: bytes) -> Iterator[Row]:
@@ -91,21 +109,16 @@ def _csv(content: bytes) -> Iterator[Row]:
 
 
 def _xlsx(content: bytes) -> Iterator[Row]:
-    from openpyxl import load_workbook  # here: takes a tenth of a second, and few processes need it
-    from openpyxl.utils.exceptions import InvalidFileException
-
     not_xlsx = _("This is not a CSV or XLSX file, or it is damaged. Save it again as XLSX.")
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as parts:
-            # Python reads no more of a part than this states.
-            unpacked = sum(part.file_size for part in parts.infolist())
-        if unpacked > UNPACKED_MAX:
-            text = _("The file contains more than %(size)d MB. Split it into several files.")
-            raise SpreadsheetError(text % {"size": UNPACKED_MAX >> 20})
+        _check_parts(content)
         book = load_workbook(io.BytesIO(content), read_only=True, keep_links=False)
         sheet = book.worksheets[0]
-        for number, row in enumerate(sheet.iter_rows(min_row=1, max_col=COLUMNS_MAX + 1), 1):
-            cells = [_text(cell) for cell in row]
+        for number, row in _stored_rows(book, sheet):
+            cells = [""] * (COLUMNS_MAX + 1)
+            for cell in row:
+                if 0 < cell["column"] <= COLUMNS_MAX + 1:
+                    cells[cell["column"] - 1] = _text(cell)
             while cells and not cells[-1]:
                 cells.pop()
             yield number, _limited(number, cells)
@@ -118,6 +131,45 @@ def _xlsx(content: bytes) -> Iterator[Row]:
         raise SpreadsheetError(not_xlsx) from error
 
 
+def _check_parts(content: bytes) -> None:
+    """Raise SpreadsheetError if reading the parts of an XLSX file would cost far more than sending it."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = archive.infolist()
+        if len(parts) > PARTS_MAX:
+            text = _("The file has more than %(count)d parts. Save it again as XLSX.")
+            raise SpreadsheetError(text % {"count": PARTS_MAX})
+        # Python reads no more of a part than its size states.
+        unpacked = sum(part.file_size for part in parts)
+        if unpacked > UNPACKED_MAX:
+            text = _("The file contains more than %(size)d MB. Split it into several files.")
+            raise SpreadsheetError(text % {"size": UNPACKED_MAX >> 20})
+        if unpacked > RATIO_MAX * len(content):
+            text = _("The file is compressed more than %(count)d times. Save it again as XLSX.")
+            raise SpreadsheetError(text % {"count": RATIO_MAX})
+        if sum(archive.read(part).count(b"<") for part in parts) > CELLS_MAX * _MARKS:
+            text = _("The file has more than %(count)d cells. Split it into several files.")
+            raise SpreadsheetError(text % {"count": CELLS_MAX})
+
+
+class _Parser(WorkSheetParser):
+    """openpyxl would translate a shared formula to each of its cells. We only need to know that it is one."""
+
+    def parse_formula(self, element: Any) -> str:
+        return f"={element.findtext(FORMULA_TAG) or ''}"
+
+
+def _stored_rows(book: Any, sheet: Any) -> Iterator[tuple[int, list[Cell]]]:
+    """Yield the number and the cells of the rows in the file. `iter_rows` would add all rows between them."""
+    with sheet._get_source() as source:
+        yield from _Parser(
+            source,
+            sheet._shared_strings,
+            epoch=book.epoch,
+            date_formats=book._date_formats,
+            timedelta_formats=book._timedelta_formats,
+        ).parse()
+
+
 def _limited(number: int, row: list[str]) -> list[str]:
     if len(row) > COLUMNS_MAX:
         text = _("Row %(number)d has more than %(count)d columns.")
@@ -125,12 +177,12 @@ def _limited(number: int, row: list[str]) -> list[str]:
     return row
 
 
-def _text(cell: ReadOnlyCell | EmptyCell) -> str:
-    value = cell.value
+def _text(cell: Cell) -> str:
+    value = cell["value"]
     if value is None:
         return ""
-    if cell.data_type == "f":
-        return Formula(value if isinstance(value, str) else getattr(value, "text", None) or "=")
+    if cell["data_type"] == "f":
+        return Formula(value)
     if isinstance(value, datetime):
         # A date without a time is a datetime at midnight.
         return as_text(value if value.time() != time.min else value.date())

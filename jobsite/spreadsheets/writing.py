@@ -38,8 +38,7 @@ def without_formula(cell: Cell) -> str | int | float:
     """Return the cell so that no spreadsheet calculates it (OWASP ASVS 5, 1.2.10)."""
     if isinstance(cell, int | float):
         return cell
-    text = as_text(cell)
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return FORMULA.sub(r"\1'", as_text(cell))
 
 
 def csv_lines(batches: Batches) -> Iterator[str]:

@@ -4,6 +4,8 @@ import re
 from html.parser import HTMLParser
 
 import nh3
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 
 from jobsite.text.html_tables import ATTRIBUTES, HAS_TABLE, TABLE, Attributes, tables_to_lists
 
@@ -41,6 +43,27 @@ _WITH_TABLES = nh3.Cleaner(
 )
 
 ROUNDS = 10
+LENGTH_MAX = 100_000  # characters of a text that somebody writes, with its markup
+DEPTH_MAX = 50  # elements in each other
+# A parser compares each tag with the open elements, and opens <b> and the like again in each paragraph. So it
+# takes quadratic time, except for this many tags. More tags must be well nested (`is_bounded`).
+UNNESTED_MAX = 300
+_MARKUP = re.compile("<[^<>]*>")
+_TAG = re.compile(
+    r"""<(/?)([a-z][a-z0-9]*)(?:\s+[a-z][-\w:.]*(?:=(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=`]+))?)*\s*/?>""",
+    re.IGNORECASE,
+)
+_VOID = {"br", "img", "col", "wbr"}
+_INLINE = TAGS - BLOCKS | {
+    "span", "font", "small", "big", "sub", "sup", "s", "strike", "del", "ins", "code", "tt",
+}  # fmt: skip
+_KNOWN = _INLINE | BLOCKS | TABLE | {
+    "div", "section", "article", "header", "footer", "main", "aside", "figure", "figcaption", "h1", "h6",
+    "pre", "center", "address",
+}  # fmt: skip
+_HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
+_CELLS = ("td", "th", "caption")
+_ENDED_BY_THE_NEXT = ("p", "li")
 
 # Elements that end a line. Removing their tags without adding a space would join two words.
 _END_OF_WRAPPER = re.compile(
@@ -53,15 +76,77 @@ class CleanHtml(str):
     """HTML that `sanitise` returned. It is not sanitised again."""
 
 
+def is_bounded(html: str) -> bool:
+    """Whether `html` is parsed in linear time: it has few tags, or they are well nested and not deep.
+
+    Only the end tags of <p> and <li> may be missing.
+    """
+    marks = html.count("<")
+    if marks <= UNNESTED_MAX:
+        return True
+    opened: list[str] = []
+    tags = 0
+    for tag in _TAG.finditer(html):
+        tags += 1
+        name = tag[2].lower()
+        if name in _VOID:
+            continue
+        if name not in _KNOWN:
+            return False
+        if name not in _INLINE:
+            while opened and opened[-1] in _ENDED_BY_THE_NEXT and not (tag[1] and opened[-1] == name):
+                if opened[-1] == "li" and not tag[1] and name != "li":
+                    break  # a paragraph or list in an item
+                opened.pop()
+        if tag[1]:
+            if not opened or opened.pop() != name:
+                return False
+        elif not _may_begin(name, opened):
+            return False
+        else:
+            opened.append(name)
+            if len(opened) > DEPTH_MAX:
+                return False
+    return tags == marks  # else something only looks like a tag, or is one that is written in another way
+
+
+def _may_begin(name: str, opened: list[str]) -> bool:
+    """Whether a parser neither moves `name` nor ends elements before it that `is_bounded` does not end."""
+    around = opened[-1] if opened else ""
+    if (name in TABLE and name != "table") != (around in TABLE and around not in _CELLS):
+        return False
+    if name == "li":
+        return around in ("", "ul", "ol", *_CELLS)
+    if name in _HEADINGS and not _HEADINGS.isdisjoint(opened):
+        return False
+    return name in _INLINE or "p" not in opened
+
+
+def check_size(html: str) -> None:
+    """Raise ValidationError if `html` is too long, or has more markup than `sanitise` keeps."""
+    if len(html) > LENGTH_MAX:
+        text = _("The text has %(count)d characters with its formatting. At most %(most)d are allowed.")
+        raise ValidationError(text % {"count": len(html), "most": LENGTH_MAX})
+    if not is_bounded(html):
+        text = _(
+            "The formatting of the text is nested more than %(depth)d levels deep, or has more than %(tags)d "
+            "tags that are not well nested."
+        )
+        raise ValidationError(text % {"depth": DEPTH_MAX, "tags": UNNESTED_MAX})
+
+
 def sanitise(html: str) -> CleanHtml:
-    """Return `html` with the allowed markup only: tables become lists. Without visible text, return ""."""
+    """Return `html` with the allowed markup only: tables become lists. Without visible text, return "". Of
+    markup that `check_size` refuses, only the text is kept."""
     if isinstance(html, CleanHtml):
         return html
+    if not is_bounded(html):
+        html = _MARKUP.sub(" ", html).replace("<", "&lt;")
     html = _END_OF_WRAPPER.sub(r" \1", html.replace("\0", ""))
     if HAS_TABLE.search(html):
         html = tables_to_lists(_WITH_TABLES.clean(html))
     clean = _CLEANER.clean(html)
-    for _ in range(ROUNDS):  # one round can produce markup that needs another, e.g. a table in a link
+    for _round in range(ROUNDS):  # one round can produce markup that needs another, e.g. a table in a link
         before, clean = clean, _CLEANER.clean(clean)
         if clean == before:
             break

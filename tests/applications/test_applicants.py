@@ -78,6 +78,17 @@ def test_link_opens_its_application_for_thirty_days(at, time_machine):
     assert links.opened_by(token) is None
 
 
+def test_imported_application_without_a_reference_has_a_link(at):
+    first, other = make_application(email=ADDRESS), make_application(email=ADDRESS)
+    token = links.receipt_token(first)
+
+    assert (links.opened_by(token), links.opened_by(links.receipt_token(other))) == (first, other)
+    assert len(token.partition(":")[0]) > links.REFERENCE_MAX
+    # after a restore, another application has the number
+    Application.objects.filter(pk=first.pk).update(created_at=at)
+    assert links.opened_by(token) is None
+
+
 def test_forged_links_open_nothing():
     token = links.receipt_path(make_anonymous()).rpartition("/")[2]
     reference, time, signature = token.split(":")

@@ -7,10 +7,11 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from applications.mail.delivery import as_email
-from applications.mail.links import invitation_of, invitation_path
+from applications.mail.links import invitation_of, invitation_token
 from applications.models import Invitation, Message
 from applications.operations import invitations as operations
 from applications.privacy.retention import purge_credentials
@@ -102,7 +103,8 @@ def test_link_expires_after_seven_days(brand_admin, acme):
     assert invitation_of(token, at=last) == row
     assert invitation_of(token, at=last + timedelta(microseconds=1)) is None
     Invitation.objects.update(sent_at=timezone.now() - timedelta(days=7))
-    assert Client().get(invitation_path(Invitation.objects.get())).status_code == 404
+    expired = reverse("invitation", args=[invitation_token(Invitation.objects.get())])
+    assert Client().get(expired).status_code == 404
 
 
 def test_changed_and_earlier_links_are_refused(brand_admin, acme):

@@ -209,7 +209,7 @@ def test_apply_page_is_in_the_language_of_the_form(
 
 def lines(message: Message | None) -> set[str]:
     assert message is not None
-    return {line for line in [message.subject, *message.body.splitlines()] if line and MARK not in line}
+    return {line for line in [message.subject, *message.text.splitlines()] if line and MARK not in line}
 
 
 def test_emails(office: SimpleNamespace, settings: Any) -> None:

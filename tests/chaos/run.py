@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from tests import servers
-from tests.chaos.files import Applicants
+from tests.chaos.applicants import Applicants
 from tests.chaos.recruiter import Recruiter
 from tests.chaos.site import System
 from tests.chaos.traffic import READERS, Reader, Writer
@@ -30,14 +30,13 @@ class Scenario:
     is_single: bool = False  # one node without nginx; half of the readers without keep-alive
     switches: tuple[str, ...] = ()  # of gunicorn
     writes: bool = True
-    saves: bool = False  # a recruiter works in the admin
-    files: bool = False  # applicants send files
+    saves: bool = False  # a recruiter works in the admin, and applicants submit
+    clients: int = 1  # applicants at a time
     least: int = 0  # requests; the run lasts until then, three times as long at most
     may_fail: int = 0  # requests whose connection may break
     saves_may_fail: int = 0
     unavailable: str = ""  # which requests may get 503 with Retry-After: "", "private" ones or "all"
     slowest: float = 30.0  # seconds for a response; far more than on an idle machine
-    slowest_file: float = 30.0  # seconds for a request with a file
     recovery: str = ""  # the action after which the site recovers,
     recovers_within: float = 10.0  # in these seconds
     longest_pause: float = 600.0  # seconds between two saves that were acknowledged
@@ -77,6 +76,15 @@ class Result:
         times = [self.started_at, *saved_at, self.started_at + self.seconds]
         return max(after - before for before, after in pairwise(times))
 
+    @property
+    def submissions(self) -> str:
+        """How many got a 201, how many of these are not stored with their file, and how many got a 503."""
+        missing = sum(text.startswith("submission ") for text in self.found)
+        if not self.applicants:
+            return "-"
+        refused = self.applicants.statuses[503]
+        return f"{len(self.applicants.references)} ({missing} lost, {refused} refused)"
+
     def violations(self, is_timed: bool = True) -> list[str]:
         """Where the goal is not met; without the limits on time unless `is_timed`."""
         goal, failed, recruiter = self.scenario, self.all("failed"), self.recruiter
@@ -101,17 +109,13 @@ class Result:
                 found.append(f"nothing was saved for {self.longest_pause:.1f} s")
             if is_timed and not recruiter.saved:
                 found.append("nothing was saved")
-        if self.applicants:
-            found += self.applicants.wrong
-            if is_timed and max(self.applicants.took) > goal.slowest_file:
-                found.append(f"a file took {max(self.applicants.took):.1f} s")
-            if is_timed and not self.applicants.stored:
-                found.append("no file was stored")
+        if self.applicants and is_timed and not self.applicants.references:
+            found.append("no submission was stored")
         return [*found, *(f"wrong: {each}" for each in self.wrong)]
 
     HEAD = (
         "fault", "requests", "failed", "503", "wrong responses", "longest response, ms", "recovered after, s",
-        "saves", "files stored", "writes visible", "goal",
+        "saves", "submissions", "writes visible", "goal",
     )  # fmt: skip
 
     def cells(self) -> list[Any]:
@@ -123,8 +127,7 @@ class Result:
         return [
             self.scenario.title, len(took), failed, unavailable, len(self.wrong),
             f"{1000 * max([0.0, *took]):.0f}", "-" if recovered is None else f"{recovered:.1f}", saves,
-            self.applicants.cell() if self.applicants else "-",
-            len(writer.visible_after) if writer else "-", self.scenario.goal,
+            self.submissions, len(writer.visible_after) if writer else "-", self.scenario.goal,
         ]  # fmt: skip
 
 
@@ -138,9 +141,12 @@ def run(
     readers = [Reader(oracle, system, port, ended, single and n % 2 == 0) for n in range(READERS)]
     writer = Writer(oracle, port, numbers, system.paused) if scenario.writes else None
     recruiter = Recruiter(port, oracle.saved, ended) if scenario.saves else None
-    applicants = Applicants(port, system.file_target, ended) if scenario.files else None
+    applicants = None
+    if scenario.saves:
+        first = next(numbers) * 10**6
+        applicants = Applicants(port, 10**6, scenario.clients, system.site, 3600, first, pause=0.3)
+        applicants.start()
     threads: list[threading.Thread] = [*readers, *filter(None, (writer, recruiter))]
-    threads += applicants.threads if applicants else []
     start, ended_at = time.monotonic(), dict[str, float]()
     for thread in threads:
         thread.start()
@@ -159,6 +165,8 @@ def run(
         ended.set()
         if writer:
             writer.ended.set()
+    if applicants:
+        applicants.stop()
     for thread in threads:
         thread.join(120)
         assert not thread.is_alive(), f"{scenario.title}: {thread} still waits 120 s after the end"
@@ -170,13 +178,16 @@ def run(
     if writer:
         servers.until(writer.resolve)
     result.found = compare_with_views(port, oracle, sorted(set(result.all("paths"))))
-    if applicants:
-        result.found += applicants.lost()
     if recruiter:
         from vacancies.models import Vacancy
 
         saved = Vacancy.objects.filter(pk__in=recruiter.pks)
+        result.found += recruiter.overwritten
         result.found += recruiter.lost(dict(saved.values_list("pk", "title")))
+    if applicants:
+        from tests.chaos.stored_submissions import lost
+
+        result.found += [*applicants.mistakes, *lost(applicants)]
     return result
 
 

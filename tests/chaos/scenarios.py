@@ -86,13 +86,13 @@ def scenarios(site: Site) -> dict[str, Scenario]:
 def store_scenarios(site: Site) -> dict[str, Scenario]:
     """Files get 503 at most; nothing else notices."""
     store, disk = site.store, site.disk
-    limits: dict[str, Any] = {"saves": True, "files": True, "slowest": 5, "slowest_file": 25}
+    limits: dict[str, Any] = {"saves": True, "clients": 16, "slowest": 10}
     return {
         "store-killed": Scenario(
             "object store killed for 5 s", "0 failed; 503 for files only", killed(store, 2, 7), 11, **limits),
         "store-frozen": Scenario(
             "object store frozen for 8 s", "0 failed; 503 for files only",
-            frozen(store, 2, 10), 15, **limits),
+            frozen(store, 2, 10), 15, **limits | {"slowest": 6}),
         "store-slow": Scenario(
             "object store answers after seconds, for 15 s", "0 failed; 503 for files only",
             [(2, "slow", partial(slow_down, store, 15))], 20, **limits),

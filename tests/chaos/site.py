@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tests import servers
-from tests.chaos import database
+from tests.chaos import applicants, database
 from tests.chaos.config import ENV
 from tests.chaos.disk import Disk
 
@@ -15,8 +15,8 @@ class System(Protocol):
     """What a scenario runs against: a site on one machine, or a cluster."""
 
     paused: threading.Event  # no reads and no writes
-    token: str  # of the applicant
-    file_target: tuple[int, str, str]  # of `files.Applicants`
+    token: str  # of the applicant whose applications are read
+    site: applicants.Site  # for applicants who submit
     nodes: list[servers.Gunicorn]
     nginx: servers.LoadBalancer
 
@@ -53,15 +53,21 @@ class Site:
         self.started: list[servers.Server] = []
         memory = {"shared_buffers": "256MB", "max_wal_size": "4GB"} if count > 100_000 else {}
         self.primary = start(servers.Postgres(folder / "primary", max_connections="80", **memory))
-        self.env = ENV | {"STATIC_ROOT": str(folder / "static"), "DATABASE_URL": self.primary.url} | env
+        self.env = (
+            ENV
+            | {
+                "STATIC_ROOT": str(folder / "static"),
+                "PRIVATE_ROOT": str(folder / "private"),
+                "DATABASE_URL": self.primary.url,
+            }
+            | env
+        )
         if has_bucket:
             self.disk = Disk(folder / "disk", stack, 64)
             self.store = start(servers.Swift(folder / "store", self.disk.root))
             self.store.create_bucket("jobsite")
-            self.env |= {"FILES_URL": self.store.files_url("jobsite"), "APPLY_PROOF": "off"}
-        self.token = database.fill(self.env, count)
-        if has_bucket:
-            self.file_target = database.make_file_target()
+            self.env["FILES_URL"] = self.store.files_url("jobsite")
+        self.token, self.site = database.fill(self.env, count)
         self.redis = start(servers.Redis(folder / "redis"))
         self.env["CACHE_URL"] = self.redis.url
         self.nodes = [start(servers.Gunicorn(folder / f"node_{n}", self.env)) for n in (1, 2)]

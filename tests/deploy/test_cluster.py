@@ -4,17 +4,20 @@ import importlib
 import os
 import re
 import shutil
+import socket
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.servers import ROOT
+from tests.servers import ROOT, Server, free_port
 
 FOLDER = ROOT / "deploy/cluster"
 PASSWORD = "LettersAndDigits1"
+SENTINEL = shutil.which("redis-sentinel")
 HAPROXY = shutil.which("haproxy", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 
 
@@ -81,6 +84,34 @@ def test_haproxy_accepts_its_configuration(render: Any, ini: Path, tmp_path: Pat
 
     assert done.returncode == 0, done.stderr + done.stdout
     assert "db2-primary 10.0.0.12:5432 backup track primary/db2" in text
+
+
+@pytest.mark.slow("starts a server")
+@pytest.mark.skipif(not SENTINEL, reason="Sentinel is not installed")
+def test_sentinel_refuses_clients_without_the_password(render: Any, ini: Path, tmp_path: Path) -> None:
+    cluster, port = render.Cluster.read(ini), free_port()
+    text = cluster.files(cluster.machine("db1"))["/etc/redis/sentinel.conf"]
+    text = text.replace("bind 10.0.0.11", "bind 127.0.0.1").replace("port 26379", f"port {port}")
+    text = text.replace("/var/lib/redis", str(tmp_path)).replace("/run/sentinel", str(tmp_path))
+    path = tmp_path / "sentinel.conf"
+    path.write_text(text)
+
+    def answer(line: str) -> bytes:
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
+            link.sendall(f"{line}\r\n".encode())
+            return link.recv(100)
+
+    class Sentinel(Server):
+        command = [str(SENTINEL), str(path)]
+
+        def is_up(self) -> bool:
+            with suppress(OSError):
+                return bool(answer("PING"))
+            return False
+
+    with Sentinel(tmp_path):
+        assert answer("SENTINEL MASTERS").startswith(b"-NOAUTH")
+        assert answer(f"AUTH {PASSWORD}") == b"+OK\r\n"
 
 
 def test_settings_use_the_own_haproxy_first(render: Any, ini: Path) -> None:

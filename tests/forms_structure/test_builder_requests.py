@@ -14,6 +14,7 @@ from tests.factories import make_brand, make_vacancy
 from tests.forms_structure.builder import LIST, NAME, OTHER, STRUCTURE, ask, recruiter, save
 from tests.forms_structure.strategies import section, text_field
 from tests.messages import messages_of
+from tests.steps import steps
 
 pytestmark = pytest.mark.django_db
 
@@ -229,6 +230,23 @@ def test_restore_confirms_before_published_vacancies_lose_names(anna, form):
 
     restore(anna, form, lost=["last_name"])
     assert Form.objects.get().structure == STRUCTURE
+
+
+def test_work_of_a_comparison_is_proportional_to_the_lines():
+    """Also if every second line differs."""
+
+    def work(count):
+        fields = [
+            NAME
+            | {
+                "type": "select",
+                "options": [{"value": f"{n % 2 and text}{n}", "label": "x"} for n in range(count)],
+            }
+            for text in ("a", "b")
+        ]
+        return steps(difference, *([section(field)] for field in fields))
+
+    assert work(400) < 3 * work(200)
 
 
 @pytest.mark.slow("compares 8,000 options")

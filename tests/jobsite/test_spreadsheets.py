@@ -1,6 +1,8 @@
 """Reading of uploaded spreadsheets: what is read, and what is refused with which reason."""
 
-from io import BytesIO
+import csv
+import re
+from io import BytesIO, StringIO
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
@@ -56,11 +58,22 @@ def test_files_of_spreadsheet_programs_are_read():
         assert [row for _number, row in rows_of(content)] == rows
     assert isinstance(rows_of(xlsx(["=1+1"]))[0][1][0], Formula)
     assert not isinstance(rows_of(xlsx(["'=1+1"]))[0][1][0], Formula)
-    for text in ("a", "=1", "'=1", "'a", " a\r\nb ", "+32 470"):
+    for text in ("a", "=1", "'=1", "'a", " a\r\nb ", "+32 470", "a;=1", 'a\t"=1', "a\r\n- b", "a;'b"):
         assert normalised(str(writing.without_formula(text))) == normalised(text)
 
     assert rows_of(b'a,b\n\n,\n"1\r\n2",x') == [(1, ["a", "b"]), (4, ["1\n2", "x"])]
     assert rows_of(xlsx(["a", "b"], [], [None, "x"])) == [(1, ["a", "b"]), (3, ["", "x"])]
+
+
+def test_csv_has_no_formula_however_it_is_split():
+    """Excel splits at semicolons in many languages, and quotes count only at the beginning of a cell."""
+    attacks = ["=1", "a;=1", 'a;"=1', 'a;""+1', "a\n=1", "a\r\n@1", "a\r-1", "a\t=1", "a;\n=1", ";=1;=1"]
+    attacks += [f"{attack};b" for attack in attacks]
+    table = [["id", attack, "end"] for attack in attacks] + [[attack, "end"] for attack in attacks]
+    file = "".join(writing.csv_lines([table])).removeprefix("\ufeff")
+    for delimiter in ",;\t":
+        cells = [cell for row in csv.reader(StringIO(file, newline=""), delimiter=delimiter) for cell in row]
+        assert [cell for cell in cells if re.match("[=+@-]", cell)] == [], delimiter
 
 
 @pytest.mark.parametrize(
@@ -114,3 +127,40 @@ def test_hostile_files_cost_little(monkeypatch):
     sheet = f'{entities}<worksheet {NAMESPACE}><sheetData><row r="1">{cell}</row></sheetData></worksheet>'
 
     assert refusal(xlsx(["a"], sheet=sheet)) == DAMAGED
+
+
+def test_a_small_file_costs_little(monkeypatch):
+    """Rows and formulas that a few bytes state are not made, and what packs too well is not read."""
+    monkeypatch.setattr(reading, "ROWS_MAX", 50)
+    monkeypatch.setattr(reading, "CELLS_MAX", 200)
+    sheet = f"<worksheet {NAMESPACE}><sheetData>{{}}</sheetData></worksheet>"
+    row = '<row r="{0}"><c r="A{0}" t="str"><v>x</v></c></row>'
+    made = []
+
+    def text(cell):
+        made.append(cell)
+        return as_made(cell)
+
+    as_made = reading._text
+    monkeypatch.setattr(reading, "_text", text)
+
+    assert rows_of(xlsx(["a"], sheet=sheet.format(row.format(300_000)))) == [(300_000, ["x"])]
+    assert len(made) == 1
+
+    first = '<row r="1"><c r="A1"><f t="shared" ref="A1:A9" si="0">1+1</f></c></row>'
+    others = "".join(f'<row r="{n}"><c r="A{n}"><f t="shared" si="0"/></c></row>' for n in (2, 3))
+    found = [cells[0] for _number, cells in rows_of(xlsx(["a"], sheet=sheet.format(first + others)))]
+    assert (found, {type(cell) for cell in found}) == (["=1+1", "=", "="], {Formula})
+
+    empty = "The file has more than 50 rows, empty ones included. Delete the empty rows."
+    rows = "".join(f'<row r="{n}"/>' for n in range(51))
+    assert refusal(xlsx(["a"], sheet=sheet.format(rows))) == empty
+    assert refusal(b"a" + b"\n" * 51) == empty
+    cells = "".join(f'<c r="A{n}"/>' for n in range(1500))
+    text_of_cells = "The file has more than 200 cells. Split it into several files."
+    assert refusal(xlsx(["a"], sheet=sheet.format(f"<row>{cells}</row>"))) == text_of_cells
+    packed = refusal(xlsx(["a"], sheet=sheet.format("<row/>" * 100_000)))
+    assert packed == "The file is compressed more than 50 times. Save it again as XLSX."
+
+    monkeypatch.setattr(reading, "PARTS_MAX", 5)
+    assert refusal(xlsx(["a"])) == "The file has more than 5 parts. Save it again as XLSX."

@@ -42,6 +42,15 @@ def test_pins_are_hashed_and_above_the_floors(path):
     assert {name for name, floor in FLOORS.items() if versions[name] < Version(floor)} == set()
 
 
+def test_a_package_has_one_version():
+    """What the tests run with is what is installed, with single sign-on too."""
+    run, sso, dev = (
+        {str(pin) for pin, _ in requirements(ROOT / f"requirements{name}.txt")}
+        for name in ("", "-sso", "-dev")
+    )
+    assert (run - sso, run - dev) == (set(), set())
+
+
 def test_what_the_project_asks_for_is_above_the_floors():
     specifiers = {Requirement(line).name.lower(): Requirement(line).specifier for line in RUN}
     for name, floor in FLOORS.items():

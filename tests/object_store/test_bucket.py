@@ -26,6 +26,7 @@ from tests.applications.submissions.sending import PDF, VALUES, make_open_vacanc
 from tests.applications.test_apply_page import hidden
 from tests.factories import make_vacancy
 from tests.jobsite.ops.conftest import elsewhere, site  # noqa: F401 - fixtures
+from tests.jobsite.ops.test_restore import drill  # noqa: F401
 from tests.object_store.conftest import use
 from tests.servers import Swift, stub_server
 from tests.vacancies.sample_files import encoded
@@ -128,12 +129,18 @@ def test_backup_is_restored_into_an_empty_bucket(
     monkeypatch: pytest.MonkeyPatch,
     site: Any,  # noqa: F811 - a fixture
     elsewhere: Any,  # noqa: F811
+    drill: None,  # noqa: F811
 ) -> None:
     files = contents(swift, url)
     assert len(files) > 2
     private_files.write(NAME, [b"of a submission that is not committed"])
     made = run("backup", tmp_path / "backups")
     assert (made["missing"], made["files"]) == ([], len(files))
+
+    removed = max(files)  # a rehearsal does not bring it back
+    private_files.delete([removed.removeprefix("private/")])
+    assert run("rehearse_restore", made["archive"])["missing"] == []
+    assert contents(swift, url).keys() == files.keys() - {removed} | {f"private/{NAME}"}
 
     elsewhere()
     swift.create_bucket("empty")
@@ -167,7 +174,7 @@ def test_check_writes_to_the_bucket(swift: Swift, url: str, bucket: None, settin
     for address, part in ((swift.files_url("missing"), "NoSuchBucket"), (wrong, "SignatureDoesNotMatch")):
         use(settings, address)
         [(number, message)] = found()
-        assert (number, part in message, "wrong" in message) == ("jobsite.E050", True, False), message
+        assert (number, part in message, "wrong" in message) == ("jobsite.E055", True, False), message
 
 
 def test_public_bucket_is_found(settings: Any) -> None:

@@ -9,6 +9,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from forms_structure import operations as forms
+from forms_structure.rendering import form_context
+from jobsite.text import html
 from tests.conftest import NOW
 from tests.factories import make_brand, make_insider, make_recruiter, make_vacancy
 from tests.forms_structure.strategies import section, text_field
@@ -280,6 +282,13 @@ def test_admin_shows_the_preview_link_to_viewers_of_the_vacancy(client: Client) 
 # --- the page of a public vacancy ---
 
 
+def test_bar_of_the_page_is_for_staff(client: Client) -> None:
+    public = f"/vacancies/{make_full('published').pk}"
+    assert b"This is what everyone sees now." not in client.get(public).content
+    client.force_login(User.objects.create_user("recruiter", is_staff=True))
+    assert b"This is what everyone sees now." in client.get(public).content
+
+
 def test_page_is_open_like_the_item_of_the_interface(client: Client, settings: Any) -> None:
     vacancy = make_full("published")
     absent = client.get(f"/vacancies/{10**9}").content
@@ -310,3 +319,15 @@ def test_page_is_open_like_the_item_of_the_interface(client: Client, settings: A
     bring(vacancy, "published", audience="internal")
     client.force_login(make_insider())
     assert client.get(f"/vacancies/{vacancy.pk}").status_code == 200
+
+
+def test_page_shows_texts_as_they_were_sanitised_when_written(client: Client, monkeypatch: Any) -> None:
+    """To sanitise long texts in each request would take seconds."""
+    vacancy = make_vacancy(description="<p>a</p>", short_description="<p>b</p>")
+    monkeypatch.setattr(html, "_CLEANER", None)
+
+    page = client.get(f"/vacancies/{vacancy.pk}").text
+    sections = [section(text_field("f")) | {"description": "<p>c</p>"}]
+
+    assert all(f"<p>{text}</p>" in page for text in "ab")
+    assert form_context(sections, language="en")["sections"][0]["description"] == "<p>c</p>"

@@ -30,6 +30,8 @@ from tests.vacancies.sample_files import (
 )
 from vacancies.uploads import clean_document, clean_image
 
+OLE = legacy_office("WordDocument")  # a document inside another one
+VBA = OLE + "_VBA_PROJECT".encode("utf-16-le")
 DAMAGED = "“{}” is damaged: open it in another program and save it again, as JPEG for instance."
 TOO_MANY = "“{}” has more than 25 megapixels: make it smaller."
 SCANS = "“{}” is a JPEG with more than 100 scans: open it in another program and save it again."
@@ -175,8 +177,13 @@ def test_document_content_must_match_its_extension(extension: str, content: byte
         ("a.docx", encoded("JPEG") + DOCX, "document_content"),
         ("a.docx", make_zip({"word/document.xml": b"x"}), "document_content"),
         ("a.docx", ooxml("wordprocessingml.document", **{"word/vbaProject.bin": b"x"}), "document_macros"),
+        ("a.docx", ooxml("wordprocessingml.document", **{"word/VBAPROJECT.BIN": b"x"}), "document_macros"),
+        ("a.docx", ooxml("wordprocessingml.document", **{"word/theme.xml": VBA}), "document_macros"),
+        ("a.xlsx", ooxml("spreadsheetml.sheet", a=OLE, b=VBA), "document_macros"),
+        ("a.docx", ooxml("wordprocessingml.document", a=OLE + bytes(20 << 20)), "document_parts"),
         ("a.odt", open_document("text", **{"Basic/script-lc.xml": b"x"}), "document_macros"),
-        ("a.doc", legacy_office("WordDocument") + "_VBA_PROJECT".encode("utf-16-le"), "document_macros"),
+        ("a.odt", open_document("text", **{"Scripts/python/x.py": b"x"}), "document_macros"),
+        ("a.doc", VBA, "document_macros"),
         ("a.txt", b"MZ\x90\0\x03", "document_content"),
         ("a.txt", "é".encode("utf-16"), "document_content"),
         ("a.txt", "é".encode("latin-1"), "document_content"),

@@ -17,13 +17,14 @@ from jobsite.api.openapi import (
     query,
     reference,
 )
+from jobsite.text.search import WORDS_MAX
 from jobsite.types import JsonObject
 from vacancies.choices import Keyword
-from vacancies.filtersets import MAX_WORDS, SEARCH, SORT_KEYS, filter_name
+from vacancies.filtersets import SEARCH, SORT_KEYS, filter_name
 
 # The format of stored items. Raise it with every change of what an item looks like: of these keys, of the
 # serializers, of what they call, and of the placeholders. Items of other formats are rendered again.
-ITEM_FORMAT = 1
+ITEM_FORMAT = 2
 
 OPTION_VALUE = {"type": "string", "pattern": "^[-A-Za-z0-9_]{1,200}$"}
 
@@ -158,11 +159,21 @@ VACANCY = {
         ["array", "null"], "Recruiters of the vacancy; null if there are none.", [example(RECRUITER)],
         items=reference("Recruiter"), minItems=1,
     ),
-    "updated_at": _datetime("Last change.", "2026-11-03 14:20:05"),
+    "updated_at": _datetime(
+        "Last change of the vacancy itself. It stays when the label of an option, a recruiter or a brand "
+        "changes: compare whole items.",
+        "2026-11-03 14:20:05",
+    ),
     "created_at": _datetime("Creation.", "2026-10-28 09:00:00"),
     "apply_url": _address_or_null(
         "Address of another site where applicants apply; null if they use the application form.",
         "https://apply.example.com/naval-architect",
+    ),
+    "accepts_applications": field(
+        "boolean",
+        "Whether applicants use the application form while the vacancy is published: `/form` then has the "
+        "header `Apply`. False with an `apply_url`, and if the form does not ask for an e-mail address.",
+        False,
     ),
 }  # fmt: skip
 
@@ -192,11 +203,28 @@ FILTER = {
 
 INTERNAL = "Public, or limited to networks or signed-in users, as the operator decides: then 401 or 403."
 
+# --- Links -------------------------------------------------------------------------------------
+
+
+def _link(operation: str, description: str, pk: str) -> JsonObject:
+    return {"operationId": operation, "description": description, "parameters": {"id": pk}}
+
+
+OF_LISTS = {"Vacancy": _link("getVacancy", "A vacancy of the list.", "$response.body#/data/0/id")}
+_SAME = "$request.path.id"
+OF_VACANCIES = {
+    "Form": _link("getVacancyForm", "Its application form.", _SAME),
+    "FormSchema": _link("getVacancyFormSchema", "The JSON Schema of a submission.", _SAME),
+}
+OF_FORMS = {
+    "Submission": _link("submitApplication", "Takes a submission, if there is the header `Apply`.", _SAME)
+}
+
 # --- Parameters --------------------------------------------------------------------------------
 
 ID = OpenApiParameter(
     "id",
-    {"type": "integer", "minimum": 1, "pattern": "^[1-9][0-9]{0,18}$", "examples": [412]},
+    {"type": "integer", "minimum": 1, "pattern": "^[1-9][0-9]{0,18}$", "examples": [20]},
     OpenApiParameter.PATH,
     required=True,
     description="Unique identifier of the vacancy, in plain digits without leading zeros.",
@@ -219,7 +247,7 @@ FACETS = (
             "pattern": _WORDS,
             "examples": ["ship engineer"],
         },
-        f"Vacancies with all of these words, 1 to {MAX_WORDS}, in titles and texts; "
+        f"Vacancies with all of these words, 1 to {WORDS_MAX}, in titles and texts; "
         "case and accents are ignored.",
     ),
     *(

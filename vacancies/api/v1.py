@@ -32,6 +32,7 @@ from vacancies.api import process_cache, schema
 from vacancies.api.lists import ROW, ListViewSet, Rendered, fill, has_read_model, json_response, read_items
 from vacancies.api.rendered_items import store, stored_version
 from vacancies.api.serializers import (
+    AcceptsApplicationsField,
     AttachmentSerializer,
     BrandSerializer,
     LabelField,
@@ -74,6 +75,7 @@ class VacancySerializer(VacancyItemSerializer):
     attachments = AttachmentSerializer(many=True, read_only=True, required=False)
     head_recruiter = RecruiterSerializer(read_only=True)
     recruiters = RecruiterSerializer(source="shown_recruiters", many=True, read_only=True)
+    accepts_applications = AcceptsApplicationsField()
 
     class Meta:
         model = Vacancy
@@ -110,6 +112,7 @@ class VacancySerializer(VacancyItemSerializer):
             "updated_at",
             "created_at",
             "apply_url",
+            "accepts_applications",
         )
         omit_absent = ("brand", "attachments")
 
@@ -125,6 +128,7 @@ _LIST_TAKES = (*PAGING, schema.SORT, schema.fields_parameter(VacancySerializer.M
         tag="Vacancies",
         takes=_LIST_TAKES,
         response=VacancySerializer(many=True),
+        links=schema.OF_LISTS,
         answer="A page of vacancies.",
         examples=schema.page_examples("/v1/vacancies", VacancySerializer.Meta.fields)
         | schema.sparse_examples("/v1/vacancies"),
@@ -136,6 +140,7 @@ _LIST_TAKES = (*PAGING, schema.SORT, schema.fields_parameter(VacancySerializer.M
         tag="Vacancies",
         takes=_LIST_TAKES,
         response=VacancySerializer(many=True),
+        links=schema.OF_LISTS,
         answer="A page of hot vacancies.",
         examples=schema.page_examples("/v1/vacancies/hot", VacancySerializer.Meta.fields, is_hot=True),
     ),
@@ -147,6 +152,7 @@ _LIST_TAKES = (*PAGING, schema.SORT, schema.fields_parameter(VacancySerializer.M
         tag="Vacancies",
         takes=_LIST_TAKES,
         response=VacancySerializer(many=True),
+        links=schema.OF_LISTS,
         answer="A page of internal vacancies.",
         examples=schema.page_examples("/v1/vacancies/internal", VacancySerializer.Meta.fields),
         credentials=OPTIONAL_CREDENTIALS,
@@ -159,6 +165,7 @@ _LIST_TAKES = (*PAGING, schema.SORT, schema.fields_parameter(VacancySerializer.M
         tag="Vacancies",
         takes=_LIST_TAKES,
         response=VacancySerializer(many=True),
+        links=schema.OF_LISTS,
         answer="A page of hot internal vacancies.",
         examples=schema.page_examples(
             "/v1/vacancies/hot/internal", VacancySerializer.Meta.fields, is_hot=True
@@ -174,6 +181,7 @@ class VacancyViewSet(ListViewSet):
     item_version = "v1"
     filterset_class = VacancyFilterSet
     query_names = (*VacancyFilterSet.base_filters, "fields")
+    item_keys = VacancySerializer.Meta.fields
     list_names = OPTION_NAMES | {"fields"}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -240,6 +248,7 @@ class ServedForm(NamedTuple):
         tag="Vacancies",
         takes=(schema.ID, schema.PREVIEW),
         response=VacancySerializer,
+        links=schema.OF_VACANCIES,
         answer="The vacancy.",
         examples={"A vacancy": {"data": example(schema.VACANCY, VacancySerializer.Meta.fields)}},
         credentials=OPTIONAL_CREDENTIALS,
@@ -254,6 +263,7 @@ class ServedForm(NamedTuple):
         tag="Forms",
         takes=(schema.ID, schema.PREVIEW),
         response=forms_v1.SectionSerializer(many=True),
+        links=schema.OF_FORMS,
         answer="The sections of the form.",
         examples={"A form": {"data": [forms_schema.EXAMPLE]}},
         credentials=OPTIONAL_CREDENTIALS,
@@ -270,6 +280,7 @@ class ServedForm(NamedTuple):
         tag="Forms",
         takes=(schema.ID, schema.PREVIEW),
         response=forms_v1.FormSchemaSerializer,
+        links=schema.OF_FORMS,
         answer="The version of the form and the schema.",
         examples={"A schema": {"data": example(forms_schema.FORM_SCHEMA)}},
         credentials=OPTIONAL_CREDENTIALS,
@@ -428,6 +439,7 @@ class FilterViewSet(ReadOnlyViewSet):
     serializer_class = FilterSerializer
     pagination_class = Unpaged
     query_names = tuple(FacetFilterSet.base_filters)
+    item_keys = VacancySerializer.Meta.fields
     list_names = OPTION_NAMES
 
     def list(self, request: Request, *args: object, **kwargs: object) -> Response:

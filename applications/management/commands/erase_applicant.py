@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -7,6 +8,7 @@ from django.db.models import ProtectedError
 from applications import privacy
 from applications.management import add_person, describe_person, find_person
 from applications.models import Application
+from applications.privacy import erasures
 from jobsite.db.transactions import dry_run
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
@@ -15,7 +17,8 @@ from jobsite.ops.commands import UsageError
 class Command(BaseCommand):
     help = (
         "Erase an applicant: account, applications with their files, emails, notes and history, tokens, "
-        "sessions, failed sign-ins, and the name in rows about others. This cannot be undone."
+        "sessions and failed sign-ins. Texts about others that may mention the person are listed and kept. "
+        "This cannot be undone."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -23,8 +26,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--again",
             action="store_true",
-            help="erase the applicants of ERASURE_LOG again after a restore; `restore` does this",
+            help="erase the recorded applicants again after a restore; `restore` does this",
         )
+        parser.add_argument("--folder", type=Path, help="with --again: the folder of the archives")
         parser.add_argument(
             "--dry-run", action="store_true", help="report what would be deleted, but delete nothing"
         )
@@ -32,12 +36,16 @@ class Command(BaseCommand):
     def handle(self, *args: object, **options: Any) -> None:
         if sum(map(bool, (options["username"], options["email"], options["again"]))) != 1:
             raise UsageError("Pass a user name, --email or --again.")
+        if options["folder"] and not (options["again"] and (options["folder"] / erasures.COPY).is_file()):
+            raise UsageError(f"--folder needs --again, and a folder with a file {erasures.COPY!r}.")
         if options["again"]:
-            return self.again(options["dry_run"])
+            return self.again(options["dry_run"], options["folder"])
         user, address = find_person(options)
+        names = privacy.names_of(user, address)
         try:
             with dry_run(options["dry_run"]):
                 counts = privacy.erase(user=user, address=address, is_logged=not options["dry_run"])
+                mentions = privacy.possible_mentions(names)
         except privacy.StaffAccountError:
             raise CommandError(
                 "This is a staff account, which the admin's log names. Remove its staff status first."
@@ -48,15 +56,14 @@ class Command(BaseCommand):
             kinds = ", ".join(sorted({str(row._meta.verbose_name_plural) for row in error.protected_objects}))
             raise CommandError(f"Other rows refer to this account; nothing was deleted: {kinds}.") from None
         verb = "Dry run, nothing was deleted. Would erase" if options["dry_run"] else "Erased"
-        cleaned = sum(counts[kind] for kind in privacy.KINDS if kind.endswith("_cleaned"))
         totals: dict[str, Any] = {kind: counts[kind] for kind in privacy.KINDS}
         self.finish(
             f"{verb} {describe_person(user)} {counts['applications']} applications, {counts['files']} files, "
             f"{counts['emails']} emails, {counts['notes']} notes, {counts['steps']} steps, "
             f"{counts['tokens']} tokens, {counts['sessions']} sessions, {counts['failed_sign_ins']} "
-            f"failed sign-ins, {counts['log_entries']} entries of the admin's log "
-            f"({cleaned} more rows cleaned).",
-            lines=self.left(user) if user and not address else (),
+            f"failed sign-ins, {counts['log_entries']} entries of the admin's log.",
+            lines=[*(self.left(user) if user and not address else ()), *self.kept(mentions)],
+            possible_mentions=mentions,
             **totals,
         )
         return None
@@ -66,12 +73,17 @@ class Command(BaseCommand):
         count = Application.objects.unclaimed(user.email).count()
         return [f"{count} applications from this address belong to no account: use --email."] if count else []
 
-    def again(self, is_dry: bool) -> None:
+    def kept(self, mentions: dict[str, list[int]]) -> list[str]:
+        """Return lines that name the texts about others, by number: output is logged."""
+        lines = [f"  {kind}: {', '.join(map(str, pks))}" for kind, pks in mentions.items()]
+        return ["These may mention the person. Read them, and change what does:", *lines] if lines else []
+
+    def again(self, is_dry: bool, folder: Path | None) -> None:
         self.written = lambda: "Some accounts were erased; run the command again for the others."
         with dry_run(is_dry):
-            counts = privacy.erase_again()
+            counts = privacy.erase_again(folder)
         if counts is None:
-            raise UsageError("There is no ERASURE_LOG.")
+            raise UsageError("No erasure is recorded.")
         verb = "Dry run, nothing was deleted. Would erase" if is_dry else "Erased"
         self.finish(
             f"{verb} {counts['erased']} accounts and {counts['applications']} applications again, "

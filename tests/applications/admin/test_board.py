@@ -1,6 +1,8 @@
 """The board: columns, cards, brand scoping. tests/browser/test_board.py moves cards."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from pytest_django.asserts import assertContains, assertNotContains
 
 from applications.admin import board
@@ -61,6 +63,20 @@ def test_long_column_links_to_the_list(office, monkeypatch):
     query = f"?vacancy__id__exact={office.own.vacancy_id}&stage={office.new.pk}"
     assert column.list_url == f"/admin/applications/application/{query}"
     assertContains(page, "All 5 in the list")
+
+
+def test_applications_are_counted_by_the_database(office, monkeypatch):
+    monkeypatch.setattr(board, "MAX_CARDS", 1)
+    for number in range(4):
+        apply(office.own.vacancy, f"Jan {number}", stage=office.new)
+
+    with CaptureQueriesContext(connection) as queries:
+        assert columns(office.anna)["New"] == (5, ["Jan 3"])
+
+    own = [query["sql"] for query in queries if 'FROM "applications_application"' in query["sql"]]
+    with connection.cursor() as cursor:
+        read = [len(cursor.execute(sql).fetchall()) for sql in own]
+    assert max(read) == 1, list(zip(read, own, strict=True))  # one stage, one card
 
 
 def test_auditor_sees_cards_without_forms(office):

@@ -127,7 +127,18 @@ def test_filtered_applications_of_all_pages_are_exported(office, mia, monkeypatc
     assert len(rows) == 3
     text = b"".join(office.anna.post(LIST, chosen).streaming_content).decode()
     assert ("Mia" in text, FOREIGN in text) == (True, False)
-    assert len(csv_rows(exported(staff("auditor", "Auditor"), mia))) == 2
+
+
+def test_exports_need_a_permission_of_their_own(office, mia):
+    """An auditor opens each application, but does not take all of them away in a file."""
+    auditor = staff("auditor", "Auditor")
+    assert auditor.get(f"{LIST}{mia.pk}/change/").status_code == 200
+
+    offered = {kind for kind in ("csv", "xlsx") if f"export_{kind}" in auditor.get(LIST).content.decode()}
+    for kind in ("csv", "xlsx"):
+        exported(auditor, mia, kind=kind)
+
+    assert (offered, AccessLog.objects.filter(action="export").count()) == (set(), 0)
 
 
 def test_batches_leave_out_erased_rows_and_take_the_same_queries(office, mia, django_assert_max_num_queries):

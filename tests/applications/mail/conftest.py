@@ -15,8 +15,8 @@ SMTP = "django.core.mail.backends.smtp.EmailBackend"
 @pytest.fixture(autouse=True)
 def _known_secret(monkeypatch):
     """The secret of a link depends on the time."""
-    name = "applications.mail.links.receipt_path"
-    monkeypatch.setattr(name, lambda application: f"/account/receipt/{application.reference}:secret")
+    name = "applications.mail.links.receipt_token"
+    monkeypatch.setattr(name, lambda application: f"{application.reference}:secret")
 
 
 @pytest.fixture

@@ -61,6 +61,7 @@ def test_digest_counts_new_applications_of_own_brands(an, acme):
     )  # fmt: skip
     assert message.subject == "3 new applications"
     clerk = Vacancy.objects.get(title="Clerk")
+    assert message.vacancies == [baker.pk, clerk.pk]
     address = "https://jobs.example.org/admin/applications/"
     assert message.body == (
         "New applications since 1 Mar 2026, 09:30:\n\n"

@@ -26,6 +26,7 @@ def test_colleagues_are_told_and_learn_nothing_of_the_applicant(at):
 
     [message] = queue_mentions(note, base_url="https://jobs.example.org", at=NOW)
 
+    assert message.vacancies == [application.vacancy_id]
     assert (message.kind, message.to, message.recipient, message.author) == (
         "mention", "bo@example.com", bo, an
     )  # fmt: skip

@@ -83,6 +83,7 @@ def test_closing_vacancies_are_told_in_one_email(acme, ed):
     message = Message.objects.get(recipient=ed)
     address = f"{SITE}/admin/vacancies/vacancy"
     assert (message.kind, message.subject) == ("closing", "3 vacancies close soon")
+    assert set(message.vacancies) == {baker.pk, clerk.pk, cook.pk}
     assert message.body == (
         "These vacancies close within a week. Extend them if they should stay public.\n\n"
         f"Clerk: 4 Mar 2026, 09:30\n{address}/{clerk.pk}/change/\n\n"
@@ -149,6 +150,7 @@ def test_request_is_told_to_the_approvers_of_the_brand(acme, ed, lea):
     ]  # fmt: skip
     message = Message.objects.get(recipient=lea)
     assert (message.kind, message.subject, message.author) == ("approval", "For approval: Nurse", author)
+    assert message.vacancies == [vacancy.pk]
     assert message.body == (
         "author submitted “Nurse” for approval.\n\nPlease read\n\n"
         f"{SITE}/admin/vacancies/vacancy/{vacancy.pk}/approval/\n\n"

@@ -7,9 +7,10 @@ from jsonschema import Draft202012Validator
 from applications.submissions import validation
 from applications.submissions.validation import field_errors, file_fields
 from forms_structure.schema import submission_schema
-from tests.applications.submissions.sending import form_of
-from tests.forms_structure.strategies import served, specimen, text_field
+from tests.applications.submissions.sending import form_of, make_field
+from tests.forms_structure.strategies import section, served, specimen, text_field
 from tests.forms_structure.test_schema import CONSENT, all_names
+from tests.steps import steps
 
 
 def errors_of(form, values):
@@ -39,6 +40,15 @@ def test_each_member_of_the_specimen():
         assert agrees(form, {key: each for key, each in values.items() if key != name})
 
 
+def test_time_in_a_date_field_is_reported_as_an_invalid_date():
+    form = form_of([{"title": "", "description": None, "fields": [make_field("birthday", "date")]}])
+    [error] = errors_of(form, {"birthday": "2027-01-31T00:00:00.000Z"})
+    assert (error.pointer, error.detail) == (
+        "/values/birthday",
+        "Enter an existing date, such as 2027-01-31.",
+    )
+
+
 def test_large_and_deep_values_are_refused_without_an_error_of_python():
     form = form_of(served(specimen(), "en", CONSENT))
     deep: list = []
@@ -50,6 +60,20 @@ def test_large_and_deep_values_are_refused_without_an_error_of_python():
     assert found["/values/first_name"] == "maxLength"
     assert found["/values/licences"] == "uniqueItems"
     assert found["/values/mail"] == "type"
+
+
+def test_work_for_a_group_of_checkboxes_is_proportional_to_its_options():
+    def work(count, sent):
+        options = [{"value": f"v{number}", "label": "x"} for number in range(count)]
+        shown = [text_field(f"c{number}") | {"on_value": f"v{number}"} for number in range(count)]
+        group = text_field("boxes") | {"type": "checkbox-group", "options": options, "conditional": shown}
+        form = form_of(served([section(group)], "en", CONSENT))
+        values = {"boxes": [sent(number) for number in range(count)]}
+        errors_of(form, values)  # makes the validator
+        return steps(errors_of, form, values)
+
+    for sent in (lambda number: f"v{number}", lambda number: f"w{number}", lambda number: number or "x"):
+        assert work(40, sent) < 3 * work(20, sent)
 
 
 def test_validators_are_kept_by_version_and_bounded(monkeypatch):

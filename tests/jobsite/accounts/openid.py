@@ -156,6 +156,12 @@ def test_parameters_of_the_link_do_not_reach_the_provider(client, anna, identity
         assert is_in(client), signed_in
 
 
+def test_redirect_uri_does_not_repeat_the_port_of_the_request(client, identity_provider):
+    left = client.get("/account/oidc/login", headers={"Host": "testserver:8443"})
+    requested = parse_qs(urlsplit(left["Location"]).query)
+    assert requested["redirect_uri"] == ["http://testserver/account/oidc/callback"]
+
+
 HUGE = b'{"sub": "1", "x": "' + b"x" * 300_000 + b'"}'
 NOT_OBJECTS = (
     b"[]",

@@ -18,12 +18,13 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from django.contrib.auth.models import Group, User
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 from fido2 import webauthn
 from fido2.cose import ES256
 from fido2.utils import websafe_decode, websafe_encode
 
-from applications.mail.links import invitation_path
+from applications.mail.links import invitation_token
 from applications.operations.invitations import invite
 from jobsite.accounts import pages, roles
 from tests.applications.makers import MINE, PASSWORD, make_user
@@ -104,7 +105,7 @@ def invited(anna):
         email="noor@example.org", first_name="Noor", last_name="Peeters", brands=[make_brand()],
         role=Group.objects.get(name="Recruiter"), language="en", author=anna, at=now,
     )  # fmt: skip
-    return invitation_path(invitation)
+    return reverse("invitation", args=[invitation_token(invitation)])
 
 
 @pytest.mark.django_db(transaction=True)
@@ -345,10 +346,10 @@ def test_passkeys_are_offered(client, anna):
         assert (refused.status_code in (200, 302), is_in(client)) == (True, False)
 
 
-SITE = "https://testserver"
+SITE, FRAMED = "https://testserver", " in a frame of another site"
 STRANGE = (
     "https://sub.testserver", "https://testserver:8443", "http://testserver", "https://testserver.example",
-    "https://testserver/", "null", "",
+    "https://testserver/", "null", "", SITE + FRAMED,
 )  # fmt: skip
 
 
@@ -361,7 +362,9 @@ class Phone:
 
     def answer(self, client, kind, origin, **response):
         challenge = websafe_decode(client.session["mfa.webauthn.state"]["challenge"])
-        self.data = webauthn.CollectedClientData.create(kind, challenge, origin)
+        is_framed = origin.endswith(FRAMED)
+        origin = origin.removesuffix(FRAMED)
+        self.data = webauthn.CollectedClientData.create(kind, challenge, origin, cross_origin=is_framed)
         name, response = websafe_encode(self.id), {"clientDataJSON": websafe_encode(self.data)} | response
         known = {"type": "public-key", "clientExtensionResults": {"credProps": {"rk": True}}}
         return json.dumps(known | {"id": name, "rawId": name, "response": response})

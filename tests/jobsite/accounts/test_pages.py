@@ -7,8 +7,10 @@ from unittest.mock import Mock
 import pytest
 from axes.models import AccessAttempt
 from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
 from django.core import mail
 from django.core.cache import cache
+from django.core.exceptions import ValidationError
 from django.test import Client
 
 from applications import tokens
@@ -239,3 +241,21 @@ def test_wrong_old_passwords_count_as_failed_sign_ins(client, mia, path):
     assert not AccessAttempt.objects.filter(
         ip_address="203.0.113.9"
     ).exists()  # the correct password is no failure
+
+
+def test_password_of_the_demo_signs_in_in_development_only(client, settings):
+    User.objects.create_superuser("admin", password="admin")
+    posted = {"username": "admin", "password": "admin"}
+    found = {}
+    for settings.DEBUG in (True, False):
+        token = client.post("/v1/auth/token", posted, "application/json")
+        page = client.post("/admin/login/?next=/admin/", posted)
+        found[settings.DEBUG] = token.status_code, page.status_code
+    assert found == {True: (200, 302), False: (401, 200)}
+
+
+def test_password_needs_different_characters():
+    for password in ("aaaaaaaaaaaa", "abababababab", "1212 1212 1212"):
+        with pytest.raises(ValidationError, match="at least 5 different characters"):
+            validate_password(password)
+    validate_password("correct horse battery staple")

@@ -73,3 +73,14 @@ def test_request_after_retry_after_is_accepted(settings, time_machine):
 
         assert throttling.RateLimit().allow_request(make_request("2001:db8::2:1"))
         start += 600
+
+
+def test_other_clients_do_not_reset_a_counter():
+    """Without Redis, the counters are in a cache of limited size, and anybody has many IPv6 addresses."""
+    limit = throttling.RateLimit("2/h")
+    assert [limit.allow("203.0.113.9") for _ in range(3)] == [True, True, False]
+
+    for number in range(1000):
+        limit.allow(f"2001:db8:0:{number:x}::/64")
+
+    assert not limit.allow("203.0.113.9")

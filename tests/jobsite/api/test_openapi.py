@@ -318,6 +318,23 @@ def test_documented_parameters_are_the_accepted_ones(client):
 
 
 @pytest.mark.usefixtures("_site")
+def test_links_lead_from_a_list_to_the_submission(client):
+    described = {each["operationId"]: (path, each) for path, each in OPERATIONS.items()}
+    found, reached = [("/v1/vacancies", described["listVacancies"][1])], set()
+    for address, operation in found:  # grows
+        body = client.get(address).json()
+        for link in operation["responses"]["200"].get("links", {}).values():
+            [expression] = link["parameters"].values()
+            pk = address.split("/")[3] if expression == "$request.path.id" else body["data"][0]["id"]
+            assert expression in ("$request.path.id", "$response.body#/data/0/id")
+            if link["operationId"] not in reached and link["operationId"] in described:
+                path, linked = described[link["operationId"]]
+                found.append((path.replace("{id}", str(pk)), linked))
+            reached.add(link["operationId"])
+    assert reached == {"getVacancy", "getVacancyForm", "getVacancyFormSchema", "submitApplication"}
+
+
+@pytest.mark.usefixtures("_site")
 def test_responses_match_the_document(client):
     """Of every operation, and forms of every kind."""
     published = list(Vacancy.objects.published().values_list("pk", flat=True))

@@ -333,3 +333,17 @@ def test_command_is_logged(objects):
         {"command": "create_roles", "outcome": "ok"},
     )
     assert lines == [common | failed, common | done]
+
+
+@pytest.mark.django_db
+def test_refused_lookup_writes_one_line(admin_client):
+    """A request that Django refuses as suspicious."""
+    [handler] = [each for each in logging.getLogger().handlers if each.filters]  # of the settings
+    stream, own = io.StringIO(), handler.stream
+    handler.setStream(stream)
+    try:
+        assert admin_client.get("/admin/auth/user/?groups__user__password__startswith=x").status_code == 400
+    finally:
+        handler.setStream(own)
+    assert stream.getvalue().count("\n") == 1, stream.getvalue()
+    assert len(stream.getvalue()) < 300

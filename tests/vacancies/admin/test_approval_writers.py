@@ -7,15 +7,19 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from forms_structure.models import Form
+from jobsite.accounts.roles import NAMES
+from jobsite.accounts.roles import create as create_roles
 from tests.applications.makers import signed_in
 from tests.conftest import NOW
 from tests.factories import make_brand
+from tests.forms_structure.builder import STRUCTURE
 from tests.messages import messages_of
-from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, opened, page, run, texts
+from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, opened, page, run, staff, texts
 from tests.vacancies.admin.test_approval import DRAFT, make, outcomes, reread
 from tests.vacancies.admin.test_list_editing import row, save
 from vacancies.admin.publication.selection import VacancySelection
@@ -235,6 +239,46 @@ def test_public_text_changes_after_approval_only(root: Client, strict: Brand, wr
     write(root, vacancy)
     assert (reread(vacancy).title, outcomes(vacancy)) == ("Nurse", WAITING)
     assert Approval.objects.get().changes == {"title": "Changed"}
+
+
+def copied(client: Client, form: Form, vacancy: Vacancy) -> int:
+    """Copy `form` for `vacancy`, as the form builder does. Return the status."""
+    where, question = f"/admin/forms_structure/form/{form.pk}/copy/", {"for": vacancy.pk}
+    return client.post(where, question, "application/json").status_code
+
+
+@pytest.mark.slow("each role")
+def test_form_for_one_vacancy_waits_for_approval(strict: Brand) -> None:
+    """Roles that may change the vacancy submit its new form, and others change nothing."""
+    form = Form.objects.create(name="Standard", structure=STRUCTURE)
+    create_roles()
+    found = {}
+    for role in NAMES:
+        vacancy = make(strict, form=form)
+        user = User.objects.create_user(role, is_staff=True)
+        user.groups.add(Group.objects.get(name=role))
+        user.brands.add(strict)
+        status = copied(signed_in(user), form, vacancy)
+        waits = Approval.objects.filter(vacancy=vacancy.pk, changes__has_key="form")
+        found[role] = (status, reread(vacancy).form == form, waits.count())
+    refused = dict.fromkeys(("Filter manager", "Auditor"), (403, True, 0))
+    assert found == dict.fromkeys(NAMES, (200, True, 1)) | refused
+
+
+def test_form_for_one_vacancy_needs_the_permission_to_change_it(strict: Brand) -> None:
+    form = Form.objects.create(name="Standard", structure=STRUCTURE)
+    client = staff("ann", "view_vacancy", "view_form", "add_form", brands=[strict])
+    assert copied(client, form, make(strict)) == 403
+    assert (Form.objects.count(), Approval.objects.count()) == (1, 0)
+
+
+def test_form_for_a_draft_is_a_version_of_the_vacancy(root: Client, strict: Brand) -> None:
+    form, vacancy = Form.objects.create(name="Standard", structure=STRUCTURE), make(strict, **DRAFT)
+    assert copied(root, form, vacancy) == 200
+    made, version = reread(vacancy).form, Version.objects.latest("pk")
+    assert made is not None
+    assert made != form
+    assert (version.content["form"], version.author) == ([made.pk, made.name], User.objects.get())
 
 
 # --- undo of what was approved ---

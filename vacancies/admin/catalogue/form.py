@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
@@ -18,6 +19,8 @@ from jobsite.admin.base import as_id, counted
 from jobsite.types import Context, UserRequest
 from vacancies.access import brands_of
 from vacancies.models import Brand, Vacancy
+from vacancies.operations.approval_requests import SUBMITTED
+from vacancies.operations.save import save_content
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
 
 MAX_LINKED_VACANCIES = 10
@@ -87,7 +90,10 @@ class FormAdmin(BaseFormAdmin):
     def give(self, request: UserRequest, form: Form, key: str) -> None:
         if not request.user.has_perm("vacancies.change_vacancy"):
             raise PermissionDenied
-        Vacancy.objects.filter(pk=key).update(form=form, updated_at=timezone.now())
+        vacancy = get_object_or_404(Vacancy.objects.select_for_update(), pk=key)
+        wanted = {"form": [form.pk, str(form)]}
+        if save_content(vacancy, wanted, author=request.user, at=timezone.now()).approval:
+            self.message_user(request, SUBMITTED)
 
 
 def forms_for(user: User) -> QuerySet[Form]:

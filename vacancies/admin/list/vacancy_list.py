@@ -81,7 +81,7 @@ class VacancyListAdmin(JobsiteAdmin):
         own = {"form__id__exact", *(each.parameter_name for each in self.list_filter)}
         return lookup in own or super().lookup_allowed(lookup, value, request)
 
-    def get_search_results(
+    def find(
         self, request: UserRequest, queryset: VacancyQuerySet, search_term: str
     ) -> tuple[VacancyQuerySet, bool]:
         found = queryset.search(search_term)
