@@ -29,11 +29,12 @@ OUTLINE = """(form) => {
 }"""
 
 
-@pytest.mark.parametrize("kind", ["application", "specimen", "generated"])
+@pytest.mark.parametrize("kind", ["application", "specimen", "names", "generated"])
 def test_server_and_script_render_the_same_markup(page: Any, kind: str) -> None:
     made = {
         "application": application,
         "specimen": lambda: served(*[each for part in specimen() for each in part["fields"]]),
+        "names": lambda: served(*map(field, ("voornaam", "naam", "telefoonnummer"))),
         "generated": lambda: served(field("a-b", "range", label='<b>"&', required=True), title="<i>"),
     }
     sections = made[kind]()
