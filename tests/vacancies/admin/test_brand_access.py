@@ -36,7 +36,7 @@ SPECIAL = {
     "applications.message": ("digest", "mine"),
     "applications.application": (
         *("files", "note", "delete-note", "email", "undo", "unread"),
-        *("board", "move", "undo-moves", "emails"),
+        *("board", "move", "undo-moves", "emails", "emails/cancel", "cancel-email", "erase"),
     ),
     "auth.user": ("password", "invitations/send-again", "invitations/withdraw"),
     "forms_structure.form": ("save", "check", "copy", "extend", "sections", "export", "restore"),
