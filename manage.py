@@ -18,16 +18,7 @@ def main() -> None:
             settings.INSTALLED_APPS  # noqa: B018 - reads the settings
     except ImproperlyConfigured as error:
         sys.exit(str(error))
-    except (KeyError, ValueError) as error:
-        sys.exit(describe_unreadable(error))
     execute_from_command_line(sys.argv)
-
-
-def describe_unreadable(error: Exception) -> str:
-    """Name the environment variable whose value the error quotes."""
-    names = [name for name, value in os.environ.items() if value and f"'{value}'" in str(error)]
-    hint = ", ".join(names) or "the variable that was changed last"
-    return f"The settings cannot be read: {type(error).__name__}: {error}. Check {hint}."
 
 
 if __name__ == "__main__":

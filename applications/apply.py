@@ -47,6 +47,7 @@ from jobsite.api import client_address
 from jobsite.api.absolute_urls import base_url
 from jobsite.api.permissions import lacks_factor
 from jobsite.api.throttling import RateLimit
+from jobsite.languages import preferred_language
 from jobsite.types import JsonObject
 from vacancies.api.v1 import find_published
 from vacancies.models import Vacancy
@@ -57,6 +58,14 @@ _SALT = "applications.thanks"
 VERSION, NONCE, SOURCE = "_version", "_nonce", "_source"
 CSRF = "csrfmiddlewaretoken"
 INTERNAL = ("_", CSRF)
+# Loaded in parallel: imports are found one after the other. A test compares them with what a browser loads.
+MODULES = tuple(
+    f"forms_structure/{name}.js"
+    for name in (
+        "form", "form/render", "form/fields", "form/validation", "form/words", "form/submission",
+        "form/loading", "form/proof", "form/sha256", "form/requests", "form/view",
+    )
+)  # fmt: skip
 
 
 class Session(SessionAuthentication):
@@ -78,6 +87,8 @@ def apply(request: HttpRequest, pk: str) -> HttpResponse:
     except NotFound:
         return _closed(request)
     form = submission_form(vacancy)
+    if vacancy.apply_url:
+        return _elsewhere(request, vacancy)
     if not form.accepts_applications:
         return _closed(request)
     with translation.override(form.language):
@@ -214,13 +225,18 @@ class _Page:
         context = {
             "vacancy": self.vacancy,
             "form": form_context(
-                self.form.sections, language=self.form.language, typed=self.typed, errors=errors
+                self.form.sections,
+                language=self.form.language,
+                typed=self.typed,
+                errors=errors,
+                roles=self.form.roles,
             ),
             "hidden_inputs": {name: value for name, value in hidden.items() if value},
             "account": self.account,
             "source": self.source,
             "token": token,
             "is_form_changed": is_form_changed,
+            "modules": MODULES,
         }
         return render(self.request, "applications/apply.html", context, status=status)
 
@@ -232,7 +248,22 @@ def _require_pages() -> None:
 
 def _closed(request: HttpRequest) -> HttpResponse:
     """Return the same page for a vacancy that is unknown or hidden, and for one without applications."""
-    response = render(request, "applications/apply_closed.html", status=404)
+    return _in_own_language(request, "applications/apply_closed.html", {}, 404)
+
+
+def _elsewhere(request: HttpRequest, vacancy: Vacancy) -> HttpResponse:
+    status = 200 if request.method != "POST" else 409
+    return _in_own_language(request, "applications/apply_elsewhere.html", {"vacancy": vacancy}, status)
+
+
+def _in_own_language(
+    request: HttpRequest, template: str, context: dict[str, object], status: int
+) -> HttpResponse:
+    """Return a page in the language that the visitor prefers: there is no form to set it."""
+    language = preferred_language(request.headers.get("Accept-Language", ""))
+    with translation.override(language):
+        response = render(request, template, context, status=status)
+    response["Content-Language"] = language
     response["Cache-Control"] = "private, no-cache"
     return response
 

@@ -1,6 +1,8 @@
 """System checks of the virus scanner, retention, erasure and emails (manage.py check, check --deploy)."""
 
+import os
 from datetime import timedelta
+from pathlib import Path
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
@@ -8,6 +10,7 @@ from django.utils import timezone
 
 from applications.models import Application, Message
 from applications.submissions import antivirus
+from applications.submissions.files import missing_newest
 from jobsite.ops.checks import register_content_check
 
 WAIT_MAX = timedelta(minutes=10)
@@ -25,9 +28,19 @@ def antivirus_is_valid(**kwargs: object) -> list[CheckMessage]:
     return []
 
 
+@register(Tags.security, deploy=True)
+def erasures_are_logged(**kwargs: object) -> list[CheckMessage]:
+    """Report an ERASURE_LOG that cannot be written: no applicant could be erased."""
+    log = Path(settings.ERASURE_LOG)
+    if not settings.ERASURE_LOG or os.access(log if log.exists() else log.parent, os.W_OK):
+        return []
+    hint = "Create its folder, or unset ERASURE_LOG: the database records erasures too."
+    return [Warning(f"ERASURE_LOG, {log}, cannot be written.", hint=hint, id="jobsite.W033")]
+
+
 @register_content_check
 def applications_expire() -> list[CheckMessage]:
-    """Report a site with applications that are never deleted, or that a backup would bring back."""
+    """Report a site with applications that are never deleted."""
     if not Application.objects.exists():
         return []
     messages: list[CheckMessage] = []
@@ -39,15 +52,22 @@ def applications_expire() -> list[CheckMessage]:
                 id="jobsite.W016",
             )
         )
-    if not settings.ERASURE_LOG:
-        messages.append(
-            Warning(
-                "Restoring a backup also restores erased applicants.",
-                hint="Set ERASURE_LOG to a file beside the backups.",
-                id="jobsite.W017",
-            )
-        )
     return messages
+
+
+@register_content_check
+def files_are_there() -> list[CheckMessage]:
+    """Report a PRIVATE_ROOT without the newest files: another folder, or one that is not mounted."""
+    missing, count = missing_newest()
+    if missing < count or not count:
+        return []
+    return [
+        Warning(
+            f"PRIVATE_ROOT contains none of the {count} newest files of applicants.",
+            hint=f"Mount {settings.PRIVATE_ROOT}, or correct PRIVATE_ROOT.",
+            id="jobsite.W032",
+        )
+    ]
 
 
 @register_content_check

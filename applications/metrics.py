@@ -1,4 +1,4 @@
-"""Gauges of the dispatcher's work for Prometheus."""
+"""Gauges of the dispatcher's work and of applicants' files for Prometheus."""
 
 from collections.abc import Iterator
 
@@ -7,13 +7,15 @@ from django.utils import timezone
 from prometheus_client.metrics_core import GaugeMetricFamily
 
 from applications.models import Message
+from applications.submissions.files import NEWEST, missing_newest
 from jobsite.ops.metrics import gauge
 
 COUNT_MAX = 10_000  # rows counted: more are reported as this number
 
 
 def collect() -> Iterator[GaugeMetricFamily]:
-    """Yield how many emails are due, how old the oldest one is that is not sent yet, and how many failed."""
+    """Yield how many emails are due, how old the oldest one is that is not sent yet, and how many failed; and
+    how many of the newest files of applicants this node lacks."""
     now = timezone.now()
     waiting = Message.objects.filter(state__in=Message.WAITING).order_by()
     due = waiting.filter(next_at__lte=now).values("pk")[:COUNT_MAX].count()
@@ -27,3 +29,6 @@ def collect() -> Iterator[GaugeMetricFamily]:
     failed = Message.objects.filter(state=Message.State.FAILED).order_by().values("pk")[:COUNT_MAX].count()
     help_text = f"Items that failed and are kept, {COUNT_MAX} for more."
     yield gauge("dispatch_failed", help_text, ("work",), {("email",): failed})
+
+    help_text = f"How many of the {NEWEST} newest files of applicants PRIVATE_ROOT lacks."
+    yield gauge("private_files_missing", help_text, (), {(): missing_newest()[0]})

@@ -1,6 +1,7 @@
 """The pages of applicants: their applications, opened with their account or with the link of a receipt."""
 
 import json
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
@@ -28,6 +29,8 @@ from jobsite.accounts import pages as accounts
 from jobsite.api.absolute_urls import base_url
 from jobsite.text.formats import format_datetime
 from jobsite.types import JsonObject, StrOrPromise, UserRequest
+
+logger = logging.getLogger(__name__)
 
 PER_PAGE = 20
 View = Callable[..., HttpResponse]
@@ -201,16 +204,27 @@ def withdraw(request: HttpRequest, application: Application, *, base: str, is_by
 @get_or_post
 def delete(request: HttpRequest, application: Application, *, base: str, is_by_link: bool) -> HttpResponse:
     """Ask for a confirmation, then delete the application and all its data."""
+    error: StrOrPromise = ""
     if request.method == "POST":
-        privacy.erase_application(application=application)
-        return redirect("application-deleted" if is_by_link else "account")
+        try:
+            privacy.erase_application(application=application)
+            return redirect("application-deleted" if is_by_link else "account")
+        except OSError as failure:
+            error = _not_recorded(failure)
     context = {
         "heading": _("Delete this application?"),
+        "error": error,
         "application": application,
         "base": base,
         "is_by_link": is_by_link,
     }
-    return render(request, "applications/delete.html", context)
+    return render(request, "applications/delete.html", context, status=503 if error else 200)
+
+
+def _not_recorded(failure: OSError) -> StrOrPromise:
+    """Log that ERASURE_LOG cannot be written, and return the error for the applicant."""
+    logger.error("ERASURE_LOG cannot be written; nothing was deleted: %s", failure)
+    return _("Your data cannot be deleted at the moment. Nothing was deleted. Try again later.")
 
 
 @by_its_owner
@@ -309,6 +323,8 @@ def delete_account(request: UserRequest) -> HttpResponse:
             context["is_refused"], status = True, 409
         except privacy.NoSuchAccountError:
             return redirect("application-deleted")
+        except OSError as failure:
+            context["error"], status = _not_recorded(failure), 503
         else:
             request.session.flush()
             return redirect("application-deleted")

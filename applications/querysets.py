@@ -9,6 +9,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db import models
 from django.db.models import Prefetch, Q
 
+from jobsite.db.folding import fold
 from jobsite.text.search import search_words
 from vacancies.querysets import EVERY_BRAND
 
@@ -36,6 +37,14 @@ def accounts_with(address: str) -> list[User]:
     rows = get_user_model()._default_manager.filter(named).order_by("pk")
     # Databases differ in which other letters they consider equal.
     return [user for user in rows if folded in map(folded_address, (user.get_username(), user.email))]
+
+
+def _has(*columns: str, word: str) -> Q:
+    """The condition that one of the `columns` has `word`, without case and accents."""
+    found = Q()
+    for column in columns:
+        found |= Q(**{f"{column}__folded_contains": word})
+    return found
 
 
 class ApplicationQuerySet(models.QuerySet):
@@ -103,15 +112,11 @@ class ApplicationQuerySet(models.QuerySet):
         vacancies, accounts = (
             self.model._meta.get_field(name).related_model._base_manager for name in ("vacancy", "user")
         )
-        by_account = Q()
-        for name in ("username", "first_name", "last_name", "email"):
-            by_account |= Q(**{f"{name}__icontains": word})
+        by_account = _has("username", "first_name", "last_name", "email", word=word)
         found = (
-            Q(given_name__icontains=word)
-            | Q(family_name__icontains=word)
-            | Q(email_folded__contains=folded_address(word))
+            _has("given_name", "family_name", "email_folded", word=word)
             | Q(reference=word.upper())
-            | Q(vacancy__in=vacancies.filter(title__icontains=word).values("pk"))
+            | Q(vacancy__in=vacancies.filter(title_folded__contains=fold(word)).values("pk"))
             | Q(user__in=accounts.filter(by_account).values("pk"))
         )
         if word.isascii() and word.isdigit() and len(word) < 19:

@@ -8,7 +8,11 @@ GUNICORN_CMD_ARGS overrides any other setting for one run.
 import json
 import os
 import shutil
+import socket
+import sys
 import tempfile
+import threading
+import time
 from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
@@ -16,15 +20,27 @@ from typing import Any
 
 from gunicorn import util
 
+
+def number(name: str, value: str) -> int:
+    if not value.isdecimal() or not int(value):
+        sys.exit(f"{name} is {value!r}, not a whole number of 1 or more.")
+    return int(value)
+
+
 chdir = str(Path(__file__).resolve().parent.parent)
 wsgi_app = "jobsite.wsgi"
 bind = os.environ.get("BIND", "127.0.0.1:8000")
+for _address in bind.split(","):
+    try:
+        util.parse_address(_address)
+    except RuntimeError as error:
+        sys.exit(f"BIND is {bind!r}: {error}")
 
 # --- Processes and threads -----------------------------------------------------------------------
 
 worker_class = "gthread"  # a slow query blocks one thread, not the whole process
-workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
-threads = int(os.environ.get("WEB_THREADS", "4"))
+workers = number("WEB_CONCURRENCY", os.environ.get("WEB_CONCURRENCY", "2"))
+threads = number("WEB_THREADS", os.environ.get("WEB_THREADS", "4"))
 preload_app = False  # a reload loads the new code, and no database connection is shared across a fork
 max_requests = 200_000  # limits an unknown memory leak
 max_requests_jitter = 50_000  # so that workers do not restart at the same time
@@ -33,7 +49,10 @@ control_socket_disable = True
 
 # --- Timeouts ------------------------------------------------------------------------------------
 
-timeout = 60  # seconds without a heartbeat; STATEMENT_TIMEOUT limits a request
+# Seconds without a heartbeat, which is independent of requests: a frozen worker holds its requests for that
+# long, then nginx sends them to another one. STATEMENT_TIMEOUT limits a request.
+timeout = 10
+LOADING_MAX = 60  # seconds to load the site
 graceful_timeout = 30  # longer than any request takes
 keepalive = 75  # longer than nginx's, so that nginx never sends a request on a closing connection
 
@@ -48,10 +67,13 @@ limit_request_line = 8190  # the same limit as nginx, which refuses longer ones
 def write_problem(sock: Any, status: int, reason: str, message: str) -> None:
     """Send a problem document, as Django does, for a request that does not reach Django (invalid HTTP).
 
-    `message` is not used, because it repeats parts of the request.
+    `message` is not used, because it repeats parts of the request. The path is not known here: an empty
+    `instance` refers to the request itself.
     """
-    body = json.dumps({"type": "about:blank", "title": reason, "status": status,
-                       "detail": HTTPStatus(status).description or reason}).encode()  # fmt: skip
+    detail = HTTPStatus(status).description or reason
+    body = json.dumps(
+        {"type": "about:blank", "title": reason, "status": status, "detail": detail, "instance": ""}
+    ).encode()
     head = (
         f"HTTP/1.1 {status} {reason}",
         "Connection: close",
@@ -82,11 +104,43 @@ if os.environ.get("LOG_FORMAT", "json") == "json":
     }
 
 
+def require_address(host: str, port: int) -> None:
+    """End with a line that names BIND if gunicorn cannot listen there. Wait for a server that is stopping."""
+    for is_last in (False, False, False, False, True):
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+                break
+            except OSError as error:
+                if is_last:
+                    sys.exit(f"BIND: cannot listen on {host}:{port}: {error.strerror}.")
+        time.sleep(1)
+
+
 def on_starting(server: Any) -> None:
-    """Create a folder in memory for the counters of all processes, for METRICS_PORT (jobsite.ops.metrics)."""
+    """Check the address, unless sockets are inherited, and create a folder in memory for the counters of all
+    processes, for METRICS_PORT (jobsite.ops.metrics)."""
+    if not {"GUNICORN_FD", "LISTEN_FDS"} & os.environ.keys():
+        for address in server.cfg.address:
+            if isinstance(address, tuple):
+                require_address(*address)
     server.counted_in = tempfile.mkdtemp(prefix="jobsite-metrics-", dir=worker_tmp_dir)
     os.chown(server.counted_in, server.cfg.uid, server.cfg.gid)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = server.counted_in
+
+
+def post_fork(server: Any, worker: Any) -> None:
+    """Send heartbeats while the worker loads the site, which a busy machine does not do within `timeout`."""
+
+    def beat() -> None:
+        for _ in range(LOADING_MAX):
+            if worker.booted:
+                return
+            worker.notify()
+            time.sleep(1)
+
+    threading.Thread(target=beat, daemon=True).start()
 
 
 def post_worker_init(worker: Any) -> None:

@@ -17,14 +17,22 @@ from jobsite.types import JsonObject
 
 FILE_MAX = 10  # megabytes
 ACCEPTED = ".pdf,.docx,.odt,.rtf,.txt,.jpg,.jpeg,.png"
-# Autocomplete tokens (WCAG 1.3.5) by role, else by common field names.
-AUTOCOMPLETE = {
-    "given_name": "given-name", "family_name": "family-name", "email": "email", "phone": "tel",
-    "first_name": "given-name", "last_name": "family-name", "name": "name",
-    "telephone": "tel", "mobile": "tel", "birth_date": "bday", "date_of_birth": "bday",
-    "address": "address-line1", "postal_code": "postal-code", "city": "address-level2",
-    "country": "country-name",
-}  # fmt: skip
+# Autocomplete tokens (WCAG 1.3.5) by role, else by common field names, else by type. form/fields.js has the
+# same without roles, which applicants do not get.
+_NAMES = {
+    "given-name": "given_name first_name voornaam prenom vorname",
+    "family-name": "family_name last_name achternaam familienaam nom nom_de_famille nachname familienname",
+    "name": "name naam",
+    "address-line1": "address adres adresse anschrift",
+    "postal-code": "postal_code postcode code_postal postleitzahl plz",
+    "address-level2": "city stad gemeente woonplaats ville ort wohnort",
+    "country-name": "country land pays",
+    "bday": "birth_date date_of_birth geboortedatum date_de_naissance geburtsdatum",
+    "tel": "phone telephone mobile telefoon gsm portable telefon handy",
+    "email": "email",
+}
+AUTOCOMPLETE = {name: token for token, names in _NAMES.items() for name in names.split()}
+AUTOCOMPLETE_BY_TYPE = {FieldType.EMAIL: "email", FieldType.TEL: "tel"}
 GROUPS = (FieldType.CHECKBOX_GROUP, FieldType.RADIO_GROUP, FieldType.RANGE)
 INPUT_TYPES = (FieldType.EMAIL, FieldType.TEL, FieldType.DATE, FieldType.FILE)
 Fields = list[JsonObject]
@@ -36,15 +44,17 @@ def form_context(
     language: str,
     typed: Mapping[str, list[str]] | None = None,
     errors: Iterable[tuple[str, str]] = (),
+    roles: Mapping[str, str] | None = None,
 ) -> JsonObject:
     """Return the context of templates/forms_structure/form.html for served `sections`.
 
-    `typed` has what was filled in, by field name. `errors` are (name of a field or "", message), at most one
-    for each field. They are listed in the order of the form.
+    `roles` has the field name of each role, which `sections` do not have. `typed` has what was filled in, by
+    field name. `errors` are (name of a field or "", message), at most one for each field. They are listed in
+    the order of the form.
     """
     errors = list(errors)
     with translation.override(language):
-        page = _Page(typed or {}, dict(errors))
+        page = _Page(typed or {}, dict(errors), {name: role for role, name in (roles or {}).items()})
         shown = [
             {
                 "title": section["title"],
@@ -68,8 +78,10 @@ def form_context(
 class _Page:
     """Prepares the fields of one form for the templates."""
 
-    def __init__(self, typed: Mapping[str, list[str]], errors: Mapping[str, str]) -> None:
-        self.typed, self.errors = typed, errors
+    def __init__(
+        self, typed: Mapping[str, list[str]], errors: Mapping[str, str], role_of: Mapping[str, str]
+    ) -> None:
+        self.typed, self.errors, self.role_of = typed, errors, role_of
         self.by_name: dict[str, JsonObject] = {}
 
     def in_order(self, errors: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -154,7 +166,8 @@ class _Page:
         """Return what differs for a drop-down list, and for a field to type in."""
         name, type_ = structure["name"], structure["type"]
         typed = (self.typed.get(name) or [""])[-1]
-        own["autocomplete"] = AUTOCOMPLETE.get(structure.get("role", ""), AUTOCOMPLETE.get(name, False))
+        found = AUTOCOMPLETE.get(self.role_of.get(name, "")) or AUTOCOMPLETE.get(name)
+        own["autocomplete"] = found or AUTOCOMPLETE_BY_TYPE.get(type_, False)
         if type_ == FieldType.SELECT:
             options = [{"value": "", "label": gettext("Choose…")}, *structure["options"]]
             return {

@@ -1,9 +1,25 @@
-"""Decides whether a configuration is safe to serve with. The settings import this module: no Django here."""
+"""Reads the environment variables, and decides whether a configuration is safe to serve with.
 
-from collections.abc import Collection
+The settings import this module: nothing here may read them.
+"""
+
+import re
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
 
 LOOPBACK = {"localhost", ".localhost", "127.0.0.1", "::1", "[::1]", "unix"}
+# Variables of other programs that read the same file: deploy/gunicorn.conf.py, reload.sh, compose.yaml, and
+# libraries. Earlier names are those that the settings refuse or replace.
+OF_PROGRAMS = {"WEB_THREADS", "RELOAD_SECONDS", "DATABASE_PASSWORD", "POSTGRES_PASSWORD", "DOMAIN"}
+OF_PROGRAMS |= {"CERTIFICATES", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "REPLICA_URLS", "BODY_CACHE_MB"}
+OF_LIBRARIES = r"(PG|GUNICORN_|PYTHON|DJANGO_|LC_|SSL_)\w+|TZ|TMPDIR|LANG|PATH|HOME|\w+_(proxy|PROXY)"
 NEW_KEY = """python3 -c 'import secrets; print(secrets.token_urlsafe(50))' generates one."""
 
 
@@ -33,3 +49,101 @@ def unsafe_settings(
     if any("*" in name for name in allowed_hosts):
         reasons.append("ALLOWED_HOSTS has a *: list the hosts, or .example.com for all hosts of a domain.")
     return reasons
+
+
+class Environment(environ.Env):
+    """Reads environment variables. An invalid value raises ImproperlyConfigured: one line with the name of
+    the variable and what is allowed. The line does not quote a URL, because it may contain a password."""
+
+    TRUE, FALSE = ("on", "yes", "true", "y", "ok", "1"), ("off", "no", "false", "n", "0", "")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()  # of the variables that the settings read
+
+    def get_value(self, var: str, *args: Any, **kwargs: Any) -> Any:
+        self.names.add(var)
+        return super().get_value(var, *args, **kwargs)
+
+    def bool(self, var: str, default: Any = environ.Env.NOTSET) -> bool:
+        value = self.str(var, "on" if default else "off").strip().lower()
+        if value not in self.TRUE + self.FALSE:
+            raise ImproperlyConfigured(f"{var} is {value!r}, not on or off.")
+        return value in self.TRUE
+
+    def int(self, var: str, default: Any = environ.Env.NOTSET, *, least: int = 0, most: int = 10**9) -> int:
+        value = self.str(var, str(default)).strip()
+        if not re.fullmatch(r"-?[0-9]{1,10}", value) or not least <= int(value) <= most:
+            limit = f"from {least} to {most}" if most < 10**9 else f"of {least} or more"
+            raise ImproperlyConfigured(f"{var} is {value!r}, not a whole number {limit}.")
+        return int(value)
+
+    def choice(self, var: str, default: str, choices: tuple[str, ...]) -> str:
+        value: str = self.str(var, default)
+        if value not in choices:
+            allowed = f"{', '.join(choices[:-1])} or {choices[-1]}"
+            raise ImproperlyConfigured(f"{var} is {value!r}, not {allowed}.")
+        return value
+
+    def language(self, var: str, default: str, languages: Iterable[str]) -> str:
+        value: str = self.str(var, default)
+        if not re.fullmatch(rf"({'|'.join(languages)})(-\w+)*", value, re.IGNORECASE):
+            raise ImproperlyConfigured(f"{var} is {value!r}, not {', '.join(languages)} or a variant of one.")
+        return value
+
+    def time_zone(self, var: str, default: str) -> str:
+        value: str = self.str(var, default)
+        try:
+            ZoneInfo(value)
+        except (OSError, ValueError, ZoneInfoNotFoundError):
+            raise ImproperlyConfigured(
+                f"{var} is {value!r}, not a time zone such as Europe/Brussels."
+            ) from None
+        return value
+
+    def database(self, var: str, default: str = "") -> dict[str, Any]:
+        schemes = ("postgres", "postgresql", "pgsql", "psql", "sqlite")
+        example = "postgres://user:password@host/name"
+        return self._parsed(var, default, schemes, example, self.db_url_config)
+
+    def cache_server(self, var: str, default: str) -> dict[str, Any]:
+        # Others unpickle values: whoever can write to them can execute code.
+        schemes = ("redis", "rediss", "rediscache", "valkey", "valkeys", "locmemcache", "dummycache")
+
+        def parse(url: str) -> dict[str, Any]:  # valkey speaks the protocol of redis
+            return self.cache_url_config(f"redis{url.removeprefix('valkey')}" if "valkey" in url[:6] else url)
+
+        return self._parsed(var, default, schemes, "redis://127.0.0.1:6379/0", parse)
+
+    def mail_server(self, var: str, default: str) -> dict[str, Any]:
+        example = "smtp+tls://user:password@host:587"
+        return self._parsed(var, default, self.EMAIL_SCHEMES, example, self.email_url_config)
+
+    def _parsed(
+        self, var: str, default: str, schemes: Iterable[str], example: str, parse: Any
+    ) -> dict[str, Any]:
+        url = self.str(var, default).strip()
+        if url[:1] in ("'", '"'):
+            raise ImproperlyConfigured(f"{var} begins with a quotation mark: write the value without quotes.")
+        scheme = re.match(r"([\w+.-]{0,30})://", url)
+        if not scheme or scheme[1] not in schemes:
+            found = f"begins with {scheme[0]}" if scheme else "has no ://" if url else "is empty"
+            raise ImproperlyConfigured(f"{var} {found}; it must be like {example}.")
+        try:
+            return parse(url)
+        except (ImproperlyConfigured, KeyError, ValueError):
+            hint = "Percent-encode @ : / # in a password as %40 %3A %2F %23."
+            raise ImproperlyConfigured(f"{var} cannot be read; it must be like {example}. {hint}") from None
+
+    def unknown(self, file: Path) -> dict[str, str]:
+        """Return the names of variables that nothing reads, each with the name that was probably meant or "":
+        all names in `file`, and names in the environment that are close to one of ours."""
+        known = self.names | OF_PROGRAMS
+        text = file.read_text(errors="replace") if file.is_file() else ""
+        written = re.findall(r"^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=", text, re.MULTILINE)
+        names = {name for name in written if not re.fullmatch(OF_LIBRARIES, name)} | set(self.ENVIRON)
+        meant = {name: get_close_matches(name.upper(), known, 1, 0.84) for name in sorted(names - known)}
+        return {name: found[0] if found else "" for name, found in meant.items() if found or name in written}
+
+
+env = Environment()

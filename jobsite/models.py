@@ -1,6 +1,7 @@
-"""The one row that tells every process whether its caches are still valid."""
+"""Tables of the whole site: the revision of the public content, and the record of erasures."""
 
 from django.db import models
+from django.utils import timezone
 
 
 class Revision(models.Model):
@@ -18,3 +19,14 @@ class Revision(models.Model):
 
     def __str__(self) -> str:
         return str(self.number)
+
+
+class Erasure(models.Model):
+    """An account or an application that was erased, as a hash. A restore erases it again if the backup still
+    contains it (applications/privacy/erasures.py)."""
+
+    digest = models.CharField(max_length=64, primary_key=True)
+    at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return self.digest[:8]

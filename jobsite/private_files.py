@@ -66,6 +66,10 @@ def open_file(name: str) -> BinaryIO:
     return open(final_path(name), "rb")
 
 
+def exists(name: str) -> bool:
+    return is_name(name) and final_path(name).is_file()
+
+
 def delete(names: Iterable[str]) -> None:
     """Delete the files. Those that do not exist are ignored."""
     for name in names:

@@ -11,17 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import django
-import environ
 from corsheaders.defaults import default_headers
 from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
 
 from jobsite.db.connection_settings import postgresql
-from jobsite.environment import unsafe_settings
+from jobsite.environment import env, unsafe_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
-env = environ.Env()
 env.read_env(BASE_DIR / ".env")
 
 # --- Process -----------------------------------------------------------------------------------
@@ -114,7 +112,7 @@ FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 # Errors, commands and requests are logged to stderr. Log lines contain no personal data
 # (jobsite/ops/logs.py). Set LOG_REQUESTS to off if a proxy in front of the site logs requests.
-LOG_FORMAT = env.str("LOG_FORMAT", "text" if DEBUG else "json")
+LOG_FORMAT = env.choice("LOG_FORMAT", "text" if DEBUG else "json", ("json", "text"))
 LOG_REQUESTS = env.bool("LOG_REQUESTS", default=not DEBUG)
 LOGGING: dict[str, object] = {
     "version": 1,
@@ -137,8 +135,9 @@ LOGGING: dict[str, object] = {
     "root": {"handlers": ["stderr"], "level": "WARNING"},
 }
 # Where Prometheus reads the metrics (jobsite/ops/metrics.py); 0 exposes none.
-METRICS_PORT = env.int("METRICS_PORT", default=0)
+METRICS_PORT = env.int("METRICS_PORT", default=0, most=65535)
 METRICS_ADDRESS = env.str("METRICS_ADDRESS", "127.0.0.1")
+WEB_CONCURRENCY = env.int("WEB_CONCURRENCY", default=2, least=1)  # read by gunicorn; commands report errors
 
 # --- Data --------------------------------------------------------------------------------------
 
@@ -156,7 +155,7 @@ if os.environ.get("REPLICA_URLS") or REPLICA_URL.count("://") > 1:
         "health check of HAProxy: see docs/operations/cluster.md."
     )
 DATABASES: dict[str, dict[str, Any]] = {
-    "default": env.db_url("DATABASE_URL", default=f"sqlite:///{BASE_DIR / 'db.sqlite3'}")
+    "default": env.database("DATABASE_URL", default=f"sqlite:///{BASE_DIR / 'db.sqlite3'}")
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # A deferred transaction that becomes a write fails immediately with "database is locked" and ignores
@@ -173,7 +172,7 @@ else:
 if REPLICA_URL:
     DATABASES["replica"] = {
         **postgresql(
-            env.db_url_config(REPLICA_URL),
+            env.database("REPLICA_URL"),
             pool=DATABASE_POOL if DATABASE_POOL == "pgbouncer" else "",
             statement_timeout=STATEMENT_TIMEOUT,
         ),
@@ -191,9 +190,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # default of 300, requests from a few hundred other addresses reset the counter of a client.
 COUNTERS_MAX = 100_000
 # Holds the counters of the rate limits. Several workers need a shared one (redis://...).
-_CACHE = env.str("CACHE_URL", "locmemcache://")
-_CACHE = f"redis{_CACHE.removeprefix('valkey')}" if _CACHE.startswith("valkey") else _CACHE
-CACHES: dict[str, dict[str, Any]] = {"default": env.cache_url_config(_CACHE)}
+CACHES: dict[str, dict[str, Any]] = {"default": env.cache_server("CACHE_URL", "locmemcache://")}
 if CACHES["default"]["BACKEND"].endswith(".RedisCache"):
     CACHES["default"]["BACKEND"] = "jobsite.serving.cache.RedisCache"
     CACHES["default"]["VERSION"] = 2  # does not touch the keys of releases that stored pickles
@@ -213,7 +210,7 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
-        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        else "jobsite.serving.static_files.StaticFilesStorage"
     },
 }
 WHITENOISE_ROOT = BASE_DIR / "jobsite" / "root"  # files at the root of the site, such as /robots.txt
@@ -222,11 +219,11 @@ WHITENOISE_AUTOREFRESH = DEBUG
 
 # --- Language and time -------------------------------------------------------------------------
 
-LANGUAGE_CODE = env.str("LANGUAGE_CODE", "en")  # one of LANGUAGES, or a variant such as nl-be
 LOCALE_PATHS = [BASE_DIR / "jobsite" / "locale"]  # its translations replace those of Django and unfold
 FORMAT_MODULE_PATH = "jobsite.locale"
 LANGUAGES = [("en", "English"), ("nl", "Dutch"), ("fr", "French"), ("de", "German")]
-TIME_ZONE = env.str("TIME_ZONE", "UTC")
+LANGUAGE_CODE = env.language("LANGUAGE_CODE", "en", dict(LANGUAGES))
+TIME_ZONE = env.time_zone("TIME_ZONE", "UTC")
 USE_TZ = True
 
 # --- Accounts ----------------------------------------------------------------------------------
@@ -248,13 +245,13 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = not DEBUG
 if not DEBUG:  # browsers accept such cookies only over TLS and from this exact host
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
 LANGUAGE_COOKIE_HTTPONLY, LANGUAGE_COOKIE_SAMESITE = True, "Lax"
-SESSION_COOKIE_AGE = env.int("SESSION_HOURS", default=12) * 3600  # counted from the sign-in
+SESSION_COOKIE_AGE = env.int("SESSION_HOURS", default=12, least=1) * 3600  # counted from the sign-in
 KNOX_TOKEN_MODEL = "applications.Token"
 MIGRATION_MODULES = {"knox": None}  # our token model replaces the one that they create
 REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_MODEL": KNOX_TOKEN_MODEL}
-TOKEN_LIFETIME = timedelta(days=env.int("TOKEN_DAYS", default=30))
+TOKEN_LIFETIME = timedelta(days=env.int("TOKEN_DAYS", default=30, least=1))
 
-_MAIL = env.email("EMAIL_URL", default="consolemail://")  # smtp+tls://user:password@host:587
+_MAIL = env.mail_server("EMAIL_URL", default="consolemail://")  # smtp+tls://user:password@host:587
 IS_MAIL_SENT = not _MAIL["EMAIL_BACKEND"].endswith(("console.EmailBackend", "dummy.EmailBackend"))
 if django.VERSION < (6, 1):
     vars().update(_MAIL)
@@ -302,14 +299,13 @@ AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 AXES_CLIENT_STR_CALLABLE = "jobsite.ops.logs.network"  # logs the network of the client, not its address
 
-# A second factor, passkeys and OpenID Connect (jobsite/accounts/sign_in.py). Needs the extra `sso`.
-SECOND_FACTOR = env.str("SECOND_FACTOR", "off")  # off, optional, or required for the admin
+# A second factor for the admin, passkeys and OpenID Connect (jobsite/accounts/sign_in.py). Needs the extra
+# `sso`.
+SECOND_FACTOR = env.choice("SECOND_FACTOR", "off", ("off", "optional", "required"))
 OIDC_ISSUER = env.str("OIDC_ISSUER", "").rstrip("/")
 # Domains whose e-mail addresses count as verified if the provider does not send `email_verified`.
 OIDC_EMAIL_DOMAINS = env.list("OIDC_EMAIL_DOMAINS", default=[])
 OIDC_NAME = env.str("OIDC_NAME", "OpenID Connect")  # label of the button
-if SECOND_FACTOR not in ("off", "optional", "required"):
-    raise ImproperlyConfigured(f"SECOND_FACTOR is {SECOND_FACTOR!r}, not off, optional or required.")
 if SECOND_FACTOR != "off" or OIDC_ISSUER:
     if find_spec("allauth") is None:
         raise ImproperlyConfigured(
@@ -398,12 +394,10 @@ BACKUP_KEY_FALLBACKS = [key.strip() for key in env.list("BACKUP_KEY_FALLBACKS", 
 # A virus scanner for files of applicants, such as clamd:/run/clamd.sock; empty: files are not scanned.
 ANTIVIRUS = env.str("ANTIVIRUS", "")
 # When a submission needs a proof of work: auto (while a vacancy receives many), always or off.
-APPLY_PROOF = env.str("APPLY_PROOF", "auto")
-if APPLY_PROOF not in ("auto", "always", "off"):
-    raise ImproperlyConfigured(f"APPLY_PROOF is {APPLY_PROOF!r}, not auto, always or off.")
+APPLY_PROOF = env.choice("APPLY_PROOF", "auto", ("auto", "always", "off"))
 APPLY_PAGES = env.bool("APPLY_PAGES", default=False)  # serve /apply/<id>
 # The response cache of each process; 0 disables it. BODY_CACHE_MB is the earlier name.
-RESPONSE_CACHE_MB = env.int("RESPONSE_CACHE_MB", default=int(os.environ.get("BODY_CACHE_MB", "64")))
+RESPONSE_CACHE_MB = env.int("RESPONSE_CACHE_MB", default=env.int(var="BODY_CACHE_MB", default=64))
 LIST_CACHE_MB = env.int("LIST_CACHE_MB", default=8)  # ids of filtered and sorted lists, for each process
 RATE_LIMIT = env.str("RATE_LIMIT", "600/min")  # per client address, or "off"
 FORM_DEPTH_MAX = env.int("FORM_DEPTH_MAX", default=5)  # levels of conditional fields

@@ -2,25 +2,33 @@
 
 import logging
 import os
+import sys
 from collections.abc import Iterable
 from itertools import chain
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.core.wsgi import get_wsgi_application
 from django.db import DEFAULT_DB_ALIAS, Error, connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobsite.settings")
 os.environ["JOBSITE_SERVES"] = "1"  # commands get longer timeouts
 
-_bare = get_wsgi_application()
+try:
+    _bare = get_wsgi_application()
+except ImproperlyConfigured as error:
+    sys.stderr.write(f"{error}\n")
+    sys.exit(3)  # gunicorn stops, instead of starting this worker again
 
-from jobsite.ops import health  # noqa: E402 - these need the settings
-from jobsite.ops.logs import Requests  # noqa: E402
-from jobsite.serving import SOURCE, replica  # noqa: E402
-from jobsite.serving.replica import REPLICA  # noqa: E402
-from jobsite.serving.response_cache import ResponseCache, run_wsgi  # noqa: E402
-from jobsite.serving.revision import read_state  # noqa: E402
+# These need the settings.
+from jobsite.api.problems import LOCKED
+from jobsite.ops import health
+from jobsite.ops.logs import Requests
+from jobsite.serving import SOURCE, replica
+from jobsite.serving.replica import REPLICA
+from jobsite.serving.response_cache import ResponseCache, run_wsgi
+from jobsite.serving.revision import read_state
 
 IS_POOLED = bool(connections["default"].settings_dict["OPTIONS"].get("pool"))
 _django = ResponseCache(_bare, read_state)
@@ -55,7 +63,8 @@ def _is_recruiter(environ: WSGIEnvironment) -> bool:
 
 
 def _read(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-    """Answer a public read on the replica. Retry once on the primary.
+    """Answer a public read on the replica. Retry once on the primary, unless it waited for a lock, which the
+    primary has too.
 
     If the primary is unavailable too, try the replica once more: during a failover, HAProxy closes the
     connections to the server that becomes the primary. A new connection leads to another replica.
@@ -70,7 +79,7 @@ def _read(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[b
             failure = type(error).__name__
         if alias == REPLICA:
             _log_replica(failure)
-        if not failure or (alias == DEFAULT_DB_ALIAS and not status.startswith("503")):
+        if not failure or LOCKED in copy or (alias == DEFAULT_DB_ALIAS and not status.startswith("503")):
             break
         if alias == REPLICA:
             connections[REPLICA].close()

@@ -12,12 +12,22 @@ from django.apps import apps
 from django.conf import settings
 from django.contrib.auth.models import Group, Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import Q
 from django.test import Client
 from django.urls import get_resolver
 from django.utils import timezone
 
 from applications.mail.outbox import queue
-from applications.models import AccessLog, MailTemplate, Message, Note, StageChange, Status, SubmissionFile
+from applications.models import (
+    AccessLog,
+    Application,
+    MailTemplate,
+    Message,
+    Note,
+    StageChange,
+    Status,
+    SubmissionFile,
+)
 from applications.operations.invitations import invite
 from applications.tokens import issue
 from forms_structure import operations as forms
@@ -309,6 +319,12 @@ def signed_in(world: SimpleNamespace, name: str) -> Client:
 JSON = ("save", "check", "copy", "extend")
 
 
+def person_of(application: Any) -> str:
+    """Return what the page of an erasure lists."""
+    own = Q(user=application.user) if application.user else Q(email_folded=application.email_folded)
+    return ",".join(map(str, Application.objects.filter(own).newest_first().values_list("pk", flat=True)))
+
+
 def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dict[str, Any]:
     """Arguments of `client.post` for the page `kind` of the row `pk`: data that would change something."""
     row = apps.get_model(model).objects.filter(pk=pk).first() if pk else None
@@ -330,6 +346,7 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         "email": {"subject": "Posted", "body": "Posted", "step": "send"},
         "move": {"applications": f"{pk if row else 0}:{change or ''}", "stage": world.other_stage.pk},
         "emails": {"applications": f"{pk if row else 0}:{change or ''}", "stage": world.other_stage.pk},
+        "erase": {"seen": person_of(row), "confirmed": "1"} if kind == "erase" else {},
         "undo": {"change": change} if model == "applications.application" else {},
         "option": {"label": "Posted"},
         "password": dict.fromkeys(("password1", "password2"), "correct horse battery")

@@ -22,6 +22,7 @@ import pytest
 from django.core.management import get_commands, load_command_class
 
 from tests.servers import ROOT, SYSTEM_ENV, TIMEOUT, free_port, until
+from vacancies.exchange.serializers import ItemSerializer
 
 DEMO_TIME = datetime.fromisoformat("2026-11-21T08:55:00+00:00")  # the documents show the demo of this time
 DOCUMENTS = ("README.md", "docs/api.md")
@@ -95,6 +96,13 @@ def lines_of(block):
 def test_skipped_lines_are_in_the_documents():
     lines = {line for block in BLOCKS for line in lines_of(block)}
     assert sorted(SKIPPED.keys() - lines) == []
+
+
+def test_import_page_lists_the_keys_of_a_vacancy():
+    page = (ROOT / "docs/operations/import.md").read_text()
+    rows = page.partition("## The keys of a vacancy")[2].partition("\n## ")[0].splitlines()
+    listed = {key for row in rows if row.startswith("|") for key in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert listed == set(ItemSerializer().fields)
 
 
 # --- Each block ---
@@ -213,6 +221,19 @@ MENTIONED = [
     for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
     for name, words in re.findall(r"manage\.py ([a-z_]+)((?: [^`\n#&|;)]*)?)", path.read_text())
 ]
+
+
+@pytest.mark.slow("sends a submission to a demo")
+def test_example_of_a_submission_is_accepted_by_the_demo(demo):
+    with urllib.request.urlopen(f"{demo}/openapi.json") as answer:
+        operation = json.load(answer)["paths"]["/v1/vacancies/{id}/applications"]["post"]
+    [pk] = operation["parameters"][0]["schema"]["examples"]
+    examples = operation["requestBody"]["content"]["multipart/form-data"]["examples"]
+    body = json.dumps(examples["A submission"]["value"]["application"]).encode()
+    path = f"{demo}/v1/vacancies/{pk}/applications"
+    request = urllib.request.Request(path, body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request) as answer:
+        assert answer.status == 201
 
 
 def options_of(command):

@@ -1,6 +1,5 @@
 """Fields that sanitise or derive their value on every write: admin, import, bulk insert, update()."""
 
-import unicodedata
 from functools import lru_cache
 from typing import Any
 
@@ -8,6 +7,7 @@ from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django_prose_editor.fields import ProseEditorField
 
+from jobsite.db.folding import fold
 from jobsite.text.html import CleanHtml, check_size, sanitise, visible_text
 
 # The allowed markup (docs/decisions.md #11). The editor offers exactly this, so that nothing a recruiter
@@ -24,33 +24,6 @@ EDITOR_EXTENSIONS: dict[str, object] = {
     "HardBreak": True,
     "Link": {"enableTarget": False, "protocols": ["http", "https", "mailto", "tel"]},
 }
-# Latin letters that Unicode does not decompose into a base letter and an accent, and typographic
-# characters that people type as ASCII.
-_FOLDED = str.maketrans(
-    {"ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
-    | dict.fromkeys("‘’‚‛", "'")
-    | dict.fromkeys("“”„‟", '"')
-    | dict.fromkeys("‐‑‒–—", "-")
-)
-
-
-def fold(text: str) -> str:
-    """Return `text` without case, accents and typographic variants, with single spaces between words.
-
-    Stored texts and search words are both folded, so that a substring test finds the same rows on every
-    database.
-    """
-    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold()).translate(
-        _FOLDED
-    )
-    return " ".join("".join(filter(_is_significant, decomposed)).split())
-
-
-def _is_significant(character: str) -> bool:
-    """Whether it is not an accent, a NUL or an invisible format character such as the soft hyphen."""
-    return (
-        not unicodedata.combining(character) and unicodedata.category(character) != "Cf" and character != "\0"
-    )
 
 
 @lru_cache(maxsize=1024)  # texts repeat within an employer or a bulk load

@@ -7,9 +7,9 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 
 from jobsite.api.filters import FilterSet
+from jobsite.db.folding import fold
 from jobsite.text.search import WORDS_MAX, search_words
 from vacancies.choices import Keyword
-from vacancies.fields import fold
 from vacancies.querysets import VacancyQuerySet
 
 SORT_KEYS = ("published_at", "-published_at", "title", "-title")

@@ -19,9 +19,10 @@ from django.db.models.functions import Coalesce
 from django.db.models.sql.compiler import SQLCompiler
 from django.utils import timezone
 
+from jobsite.db.folding import fold
 from jobsite.text.search import search_words
 from vacancies.choices import Keyword
-from vacancies.fields import fold, html_fields
+from vacancies.fields import html_fields
 
 EVERY_BRAND = "vacancies.work_for_every_brand"
 

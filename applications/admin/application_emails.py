@@ -1,5 +1,7 @@
 """The emails of an application: the list, and writing one from a template or as free text, with a preview."""
 
+from typing import Any
+
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -10,13 +12,14 @@ from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget, UnfoldBooleanWidget
 
 from applications.admin import application_context as shown
 from applications.admin.application_parts import ApplicationParts
 from applications.admin.brand_access import log_access
 from applications.mail import templates as mail
-from applications.models import Access, Application, MailTemplate
+from applications.mail.outbox import not_due
+from applications.models import Access, Application, MailTemplate, StageChange
 from applications.operations.emails import send_emails
 from jobsite.admin.base import as_id
 from jobsite.api.absolute_urls import base_url
@@ -36,6 +39,18 @@ class EmailForm(forms.Form):
         label=_("Text"), max_length=10_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 14})
     )
 
+    with_status = forms.BooleanField(required=False, initial=True, widget=UnfoldBooleanWidget)
+
+    def __init__(self, *args: Any, change: StageChange | None = None, **kwargs: Any) -> None:
+        """`change`: the stage change that the applicant does not see yet. The email can wait for it."""
+        super().__init__(*args, **kwargs)
+        if change is None:
+            del self.fields["with_status"]
+        else:
+            at = format_datetime(change.visible_at)
+            label = gettext("Send it when the applicant sees the new status, on %(time)s")
+            self.fields["with_status"].label = label % {"time": at}
+
     def clean_subject(self) -> str:
         return self._checked("subject")
 
@@ -52,7 +67,8 @@ class EmailForm(forms.Form):
 
 class EmailsAdmin(ApplicationParts):
     def get_urls(self) -> list[URLPattern]:
-        return [*self.object_urls({"email": self.email_view}), *super().get_urls()]
+        views = {"email": self.email_view, "cancel-email": self.cancel_email_view}
+        return [*self.object_urls(views), *super().get_urls()]
 
     def email_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Write an email: choose a template, edit, preview, send. Only the last step writes: it queues the
@@ -67,14 +83,17 @@ class EmailsAdmin(ApplicationParts):
         own_language = language_of(application)
         language = mail.language_of(template, own_language) if template else own_language
         initial = {name: getattr(template, f"{name}_{language}", "") for name in ("subject", "body")}
-        form = EmailForm(request.POST) if request.method == "POST" else EmailForm(initial=initial)
+        change = unseen_change(application)
+        data = request.POST if request.method == "POST" else None
+        form = EmailForm(data, initial=initial, change=change)
         preview = None
         if step in ("preview", "send") and form.is_valid():
+            texts = {name: form.cleaned_data[name] for name in ("subject", "body")}
             preview = mail.email(
-                **form.cleaned_data, application=application, language=language, base_url=base_url(request)
+                **texts, application=application, language=language, base_url=base_url(request)
             )
         if preview and step == "send":
-            return self._send(request, preview)
+            return self._send(request, preview, change if form.cleaned_data.get("with_status") else None)
         context = {
             **self.admin_site.each_context(request),
             "title": gettext("Email to %(applicant)s") % {"applicant": application.display_name},
@@ -86,7 +105,7 @@ class EmailsAdmin(ApplicationParts):
             "own_language": gettext(LANGUAGES[own_language]),
             "templates": MailTemplate.objects.all(),
             "template": template,
-            "placeholders": [(f"{{{name}}}", text) for name, (text, _value) in mail.PLACEHOLDERS.items()],
+            "placeholders": mail.described_placeholders(),
             "form": form,
             "preview": preview,
             "filters": request.GET.get("_changelist_filters", ""),
@@ -98,9 +117,10 @@ class EmailsAdmin(ApplicationParts):
         response["Cache-Control"] = "private, no-store"
         return response
 
-    def _send(self, request: UserRequest, email: mail.Email) -> HttpResponse:
+    def _send(self, request: UserRequest, email: mail.Email, change: StageChange | None) -> HttpResponse:
+        changes = {email.application.pk: change} if change else {}
         with transaction.atomic():
-            sent, repeated = send_emails([email], author=request.user, at=timezone.now())
+            sent, repeated = send_emails([email], author=request.user, at=timezone.now(), changes=changes)
             log_access(request.user, Access.CHANGE, *sent)
         if sent:
             self.message_user(request, gettext("The email is queued."), messages.SUCCESS)
@@ -111,10 +131,24 @@ class EmailsAdmin(ApplicationParts):
             self.message_user(request, text, messages.WARNING)
         return redirect(self.page_of(request, email.application, "emails"))
 
+    def cancel_email_view(self, request: UserRequest, object_id: str) -> HttpResponse:
+        """Cancel the posted email, if it still waits for its time."""
+        application = self.posted_to(request, object_id, WRITE)
+        waiting = not_due(timezone.now()).filter(application=application)
+        cancelled, _rows = waiting.filter(pk__in=[as_id(request.POST.get("email"))]).delete()
+        if cancelled:
+            log_access(request.user, Access.CHANGE, application.pk)
+            self.message_user(request, gettext("The email was cancelled."), messages.SUCCESS)
+        else:
+            text = gettext("Not cancelled: the email was sent, or cancelled before.")
+            self.message_user(request, text, messages.WARNING)
+        return self.back(request, application, "emails")
+
     def emails_context(self, request: UserRequest, application: Application) -> dict[str, object]:
         """Return what the emails of a page show: nothing that the user may not see."""
         if not request.user.has_perm("applications.view_message"):
             return {"may_see_emails": False}
+        waiting = set(not_due(timezone.now()).filter(application=application).values_list("pk", flat=True))
         return {
             "may_see_emails": True,
             "may_write": bool(application.address) and request.user.has_perm(WRITE),
@@ -122,12 +156,19 @@ class EmailsAdmin(ApplicationParts):
                 {
                     "message": message,
                     "at": format_datetime(message.finished_at or message.queued_at),
+                    "waits_until": format_datetime(message.next_at) if message.pk in waiting else "",
                     "author": person(message.author) if message.author else "",
                     "reason": gettext(message.error) if message.error else "",
                 }
                 for message in shown.emails(application)
             ],
         }
+
+
+def unseen_change(application: Application) -> StageChange | None:
+    """Return the stage change of `application` that the applicant does not see yet."""
+    changes = list(application.changes.select_related("stage"))
+    return shown.undoable(changes, at=timezone.now())
 
 
 def language_of(application: Application) -> str:

@@ -19,6 +19,7 @@ from applications.admin.application_form import ApplicationForm, StepInline
 from applications.admin.application_notes import NotesAdmin
 from applications.admin.application_order import neighbours
 from applications.admin.brand_access import log_access
+from applications.admin.erasure import ErasureAdmin, may_erase
 from applications.models import Access, Application
 from applications.operations import move, undo_moves
 from jobsite.admin.base import as_id
@@ -28,7 +29,7 @@ from jobsite.types import UserRequest
 CHANGE = "applications.change_application"
 
 
-class ApplicationPage(NotesAdmin, EmailsAdmin):
+class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
     """The page of an application. `ApplicationAdmin` adds the list."""
 
     form = ApplicationForm
@@ -113,6 +114,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
             "stage_history": application_context.stage_history(changes),
             "undoable": application_context.undoable(changes, at=at),
             "may_change": self.has_change_permission(request, obj),
+            "may_erase": may_erase(request.user),
             "may_see_vacancy": request.user.has_perm("vacancies.view_vacancy"),
             "query": f"?{query}" if query else "",
             **neighbours(self, request, obj),
@@ -203,5 +205,5 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         return self.response_post_save_change(request, application)
 
     def has_delete_permission(self, request: UserRequest, obj: Model | None = None) -> bool:
-        """Applicants are erased by a command only, because it covers all data."""
+        """Applicants are erased with all their data (ErasureAdmin), not row by row."""
         return False

@@ -1,39 +1,52 @@
-"""One email to many applicants, from a template: a preview per language, then one message per application."""
+"""One email to many applicants, from a template: its text can be changed, with a preview per language. Then
+one message per application is queued. It can be cancelled for a minute, or until the status is visible."""
 
+from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import HttpResponse, HttpResponseNotAllowed
+from django.http import HttpResponse, HttpResponseNotAllowed, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from applications.admin.application_emails import WRITE, language_of
+from applications.admin.application_emails import WRITE, EmailForm, language_of
 from applications.admin.brand_access import log_access
-from applications.admin.bulk_move import BulkMoveAdmin, stage_sent_by, stages, status_context
+from applications.admin.bulk_move import BulkMoveAdmin, stage_sent_by, stages, status_context, time_sent_by
 from applications.admin.selection import ApplicationSelection
 from applications.mail import templates as mail
+from applications.mail.outbox import not_due
 from applications.models import Access, Application, MailTemplate, Stage
+from applications.operations import current_changes
 from applications.operations.emails import send_emails
 from applications.querysets import ApplicationQuerySet
 from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back
 from jobsite.api.absolute_urls import base_url
 from jobsite.languages import LANGUAGES
+from jobsite.text.formats import format_datetime
 from jobsite.types import UserRequest
 
 MAX_EMAILS = 2_000  # emails at a time: each is rendered and stored in the request
+CANCELLABLE = timedelta(minutes=1)
 
 
 class BulkEmailAdmin(BulkMoveAdmin):
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.emails_view)
-        return [path("emails/", view, name="applications_application_emails"), *super().get_urls()]
+        prefix = "applications_application"
+        view, cancel = map(self.admin_site.admin_view, (self.emails_view, self.cancel_emails_view))
+        return [
+            path("emails/", view, name=f"{prefix}_emails"),
+            path("emails/cancel/", cancel, name=f"{prefix}_cancel_emails"),
+            *super().get_urls(),
+        ]
 
     def has_email_permission(self, request: UserRequest) -> bool:
         return request.user.has_perm(WRITE)
@@ -54,10 +67,11 @@ class BulkEmailAdmin(BulkMoveAdmin):
         chosen = as_id(request.POST.get("template"))
         template = next((each for each in written() if each.pk == chosen), None)
         stage = self._chosen_stage(request)
-        if template and "confirmed" in request.POST and len(selection) <= MAX_EMAILS:
-            self._send_all(request, selection, template, stage)
+        mailing = Mailing(template, base_url(request), request.POST) if template else None
+        if mailing and "confirmed" in request.POST and mailing.is_valid() and len(selection) <= MAX_EMAILS:
+            self._send_all(request, selection, mailing, stage)
             return redirect(back)
-        return self._choose_template(request, selection, back, template, stage)
+        return self._choose_template(request, selection, back, mailing, stage)
 
     def _chosen_stage(self, request: UserRequest) -> Stage | None:
         if not request.POST.get("stage"):
@@ -68,45 +82,72 @@ class BulkEmailAdmin(BulkMoveAdmin):
 
     def _choose_template(
         self, request: UserRequest, selection: ApplicationSelection, back: str,
-        template: MailTemplate | None = None, stage: Stage | None = None,
+        mailing: "Mailing | None" = None, stage: Stage | None = None,
     ) -> HttpResponse:  # fmt: skip
-        """Return the page with the recipients and, once a template is chosen, a preview per language."""
+        """Return the page with the recipients and, once a template is chosen, its text and a preview per
+        language."""
         people = list(addressed(selection))
         reached = [each for each in people if each.address]
         context = {
             **self.admin_site.each_context(request),
             **(status_context(stage) if stage else {}),
             "opts": self.opts,
+            "media": self.media,
             "title": gettext("Send an email"),
             "stages": stages(request) if self.has_change_permission(request) else [],
             "people": reached,
             "unreached": [each for each in people if not each.address],
             "templates": written(),
-            "template": template,
-            "previews": previews(template, reached, base_url(request)) if template else [],
+            "template": mailing.template if mailing else None,
+            "previews": mailing.previews(reached) if mailing else [],
+            "placeholders": mail.described_placeholders(),
             "is_too_many": len(selection) > MAX_EMAILS,
             "at_most": MAX_EMAILS,
             "selection": selection,
             "back": back,
         }
-        return TemplateResponse(request, "admin/applications/application/bulk_email.html", context)
+        status = 422 if mailing and not mailing.is_valid() else 200
+        template_name = "admin/applications/application/bulk_email.html"
+        return TemplateResponse(request, template_name, context, status=status)
 
     def _send_all(
-        self,
-        request: UserRequest,
-        selection: ApplicationSelection,
-        template: MailTemplate,
-        stage: Stage | None,
+        self, request: UserRequest, selection: ApplicationSelection, mailing: "Mailing", stage: Stage | None
     ) -> None:
+        at = timezone.now()
         with transaction.atomic():
             left = self._moved_by_others(request, selection, stage) if stage else set()
             people = [each for each in addressed(selection) if each.address and each.pk not in left]
-            emails = [email_to(each, template, base_url(request)) for each in people]
-            sent, repeated = send_emails(emails, author=request.user, at=timezone.now())
+            emails = [mailing.email_to(each) for each in people]
+            current = current_changes([each.pk for each in people]) if stage else {}
+            unseen = {
+                pk: change
+                for pk, change in current.items()
+                if change.stage == stage and change.visible_at > at
+            }
+            sent, repeated = send_emails(
+                emails, author=request.user, at=at, delay=CANCELLABLE, changes=unseen
+            )
             log_access(request.user, Access.CHANGE, *sent)
-        if sent:
-            text = ngettext("%(count)d email is queued.", "%(count)d emails are queued.", len(sent))
-            self.message_user(request, text % {"count": len(sent)}, messages.SUCCESS)
+        with_status = [unseen[pk] for pk in sent if pk in unseen]
+        if count := len(sent) - len(with_status):
+            text = ngettext(
+                "%(count)d email is queued. It is sent in a minute.",
+                "%(count)d emails are queued. They are sent in a minute.",
+                count,
+            )
+            query = urlencode({"at": (at + CANCELLABLE).isoformat()})
+            url = f"{reverse('admin:applications_application_cancel_emails')}?{query}"
+            link = format_html('<a class="text-link" href="{}">{}</a>', url, gettext("Cancel"))
+            done = format_html("{} {}", text % {"count": count}, link)
+            self.message_user(request, done, messages.SUCCESS)
+        if count := len(with_status):
+            text = ngettext(
+                "%(count)d email is queued. It is sent with the status, on %(time)s. Undo cancels it.",
+                "%(count)d emails are queued. They are sent with the status, on %(time)s. Undo cancels them.",
+                count,
+            )
+            time = format_datetime(min(change.visible_at for change in with_status))
+            self.message_user(request, text % {"count": count, "time": time}, messages.SUCCESS)
         if again := len(repeated):
             text = ngettext(
                 "%(count)d email was queued already.", "%(count)d emails were queued already.", again
@@ -119,6 +160,34 @@ class BulkEmailAdmin(BulkMoveAdmin):
                 deleted,
             )
             self.message_user(request, text % {"count": deleted}, messages.WARNING)
+
+    def cancel_emails_view(self, request: UserRequest) -> HttpResponse:
+        """GET asks whether to cancel what the user queued for the time `at`; POST does it."""
+        if not self.has_email_permission(request):
+            raise PermissionDenied
+        at = time_sent_by(request)
+        own = self.get_queryset(request).order_by().values("pk")
+        mine = not_due(timezone.now()).filter(author=request.user, stage_change=None, application__in=own)
+        emails = mine.filter(next_at=at) if at else mine.none()
+        back = reverse("admin:applications_application_changelist")
+        if request.method == "POST":
+            with transaction.atomic():
+                pks = list(emails.select_for_update(of=("self",)).values_list("application", flat=True))
+                emails.delete()
+                log_access(request.user, Access.CHANGE, *pks)
+            text = ngettext("%(count)d email was cancelled.", "%(count)d emails were cancelled.", len(pks))
+            level = messages.SUCCESS if pks else messages.WARNING
+            self.message_user(request, text % {"count": len(pks)}, level)
+            return redirect(back)
+        seen: dict[int, int | None] = dict.fromkeys(emails.values_list("application", flat=True))
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": gettext("Cancel the emails"),
+            "people": list(ApplicationSelection(seen).people()),
+            "back": back,
+        }
+        return TemplateResponse(request, "admin/applications/application/cancel_emails.html", context)
 
     def _moved_by_others(
         self, request: UserRequest, selection: ApplicationSelection, stage: Stage
@@ -145,19 +214,40 @@ def addressed(selection: ApplicationSelection) -> ApplicationQuerySet:
     return selection.rows().with_stage().select_related(*related).newest_first()
 
 
-def email_to(application: Application, template: MailTemplate, base_url: str) -> mail.Email:
-    return mail.email_from(template, application, language=language_of(application), base_url=base_url)
+class Mailing:
+    """One email to many: the text of `template` in each language, or what the recruiter made of it for this
+    mailing (`<language>-subject` and `<language>-body` in `data`)."""
 
+    def __init__(self, template: MailTemplate, base_url: str, data: QueryDict) -> None:
+        self.template, self.base_url = template, base_url
+        self.forms = {code: EmailForm(data, prefix=code) for code in LANGUAGES if f"{code}-body" in data}
 
-def previews(template: MailTemplate, people: list[Application], base_url: str) -> list[dict[str, object]]:
-    """Return the email to the first applicant in each language, and how many get that language."""
-    found: dict[str, dict[str, Any]] = {}
-    for application in people:
-        code = mail.language_of(template, language_of(application))
-        if code not in found:
-            email = email_to(application, template, base_url)
-            name = gettext(LANGUAGES[code])
-            found[code] = {"language": name, "code": code, "subject": email.subject, "body": email.body,
-                           "count": 0, "applicant": application.display_name}  # fmt: skip
-        found[code]["count"] += 1
-    return list(found.values())
+    def is_valid(self) -> bool:
+        return all(form.is_valid() for form in self.forms.values())
+
+    def language_of(self, application: Application) -> str:
+        return mail.language_of(self.template, language_of(application))
+
+    def email_to(self, application: Application) -> mail.Email:
+        code = self.language_of(application)
+        if form := self.forms.get(code):
+            texts = form.cleaned_data
+            return mail.email(**texts, application=application, language=code, base_url=self.base_url)
+        return mail.email_from(self.template, application, language=code, base_url=self.base_url)
+
+    def previews(self, people: list[Application]) -> list[dict[str, object]]:
+        """Return the text in each language with the email to its first applicant, None if the text is
+        invalid, and how many get it."""
+        found: dict[str, dict[str, Any]] = {}
+        for application in people:
+            code = self.language_of(application)
+            if code not in found:
+                names = ("subject", "body")
+                initial = {name: getattr(self.template, f"{name}_{code}") for name in names}
+                form = self.forms.get(code) or EmailForm(initial=initial, prefix=code)
+                is_valid = not form.is_bound or form.is_valid()
+                found[code] = {"language": gettext(LANGUAGES[code]), "code": code, "form": form, "count": 0,
+                               "applicant": application.display_name,
+                               "email": self.email_to(application) if is_valid else None}  # fmt: skip
+            found[code]["count"] += 1
+        return list(found.values())

@@ -169,7 +169,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
         """GET asks whether to undo what the user moved at `at`; POST does it."""
         if not self.has_change_permission(request):
             raise PermissionDenied
-        at = _time(request.GET.get("at", ""))
+        at = time_sent_by(request)
         own = self.get_queryset(request).order_by().values("pk")
         mine = StageChange.objects.filter(author=request.user.pk, is_undo=False, application__in=own)
         changes = mine.filter(at=at) if at else mine.none()
@@ -239,8 +239,9 @@ def stage_sent_by(request: UserRequest) -> Stage:
     return stage
 
 
-def _time(text: str) -> datetime | None:
-    """Return the time that `undo_url` has written, or None without one. Raise BadRequest if it is invalid."""
+def time_sent_by(request: UserRequest) -> datetime | None:
+    """Return the time `at` of a link, or None without one. Raise BadRequest if it is invalid."""
+    text = request.GET.get("at", "")
     if not text:
         return None
     try:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from applications.mail.templates import PLACEHOLDERS, email_from, unknown_placeholders
+from applications.mail.templates import described_placeholders, email_from, unknown_placeholders
 from applications.models import Application, MailTemplate
 from jobsite.admin.base import JobsiteAdmin
 from jobsite.languages import LANGUAGES
@@ -67,7 +67,7 @@ class MailTemplateAdmin(JobsiteAdmin):
 
     @display(description=_("Placeholders"))
     def placeholders(self, template: MailTemplate) -> str:
-        rows = ((f"{{{name}}}", text) for name, (text, _value) in PLACEHOLDERS.items())
+        rows = described_placeholders()
         return format_html(
             '<ul class="placeholders">{}</ul>',
             format_html_join("", "<li><code>{}</code> {}</li>", rows),

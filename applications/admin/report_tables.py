@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Sum
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
+from django.utils.translation import ngettext, pgettext
 
 from applications.models import Application, DailyApplications, Stage
 from applications.statistics import OTHER
@@ -138,7 +138,11 @@ def time_to_close(scope: Scope) -> ReportTable:
         if closed
         else [],
         bar_chart(list(zip(names, numbers, strict=True))),
-        note=_("%(count)s vacancies closed, after %(days)s days on average.")
+        note=ngettext(
+            "%(count)s vacancy closed, after %(days)s days.",
+            "%(count)s vacancies closed, after %(days)s days on average.",
+            closed,
+        )
         % {"count": closed, "days": average(sums["days_live"], closed)}
         if closed
         else "",

@@ -29,10 +29,10 @@ from applications.models import Application
 from applications.querysets import folded_address
 from forms_structure.models import Form
 from jobsite.admin.base import as_id
+from jobsite.db.folding import fold, folded_sql
 from jobsite.text.names import person
 from jobsite.text.search import search_words
 from jobsite.types import Context, StrOrPromise
-from vacancies.fields import fold
 from vacancies.models import Brand, FilterOption, Recruiter, Vacancy
 
 FIRST, ON_PAGE = 5, 20  # hits of a kind, below the box and on the page
@@ -64,8 +64,8 @@ class Group:
 class Kind:
     """A kind of rows: its label and model, how a word matches, and what a hit shows. `exact` finds rows by a
     number or an address through an index. Of a large kind, only the newest rows are compared; older ones come
-    from a trigram index on the SQL expression `indexed`, which has words as `folded` returns them. Users of
-    every brand see all rows of a shared kind."""
+    from a trigram index on the SQL expression `indexed`, which has folded words. Users of every brand see all
+    rows of a shared kind."""
 
     label: StrOrPromise
     model: type[Model]
@@ -76,7 +76,6 @@ class Kind:
     is_large: bool = False
     is_shared: bool = False
     indexed: str = ""
-    folded: Callable[[str], str] = fold
 
 
 def contains(*columns: str) -> Callable[[str], Q]:
@@ -85,7 +84,7 @@ def contains(*columns: str) -> Callable[[str], Q]:
     def matches(word: str) -> Q:
         found = Q()
         for column in columns:
-            found |= Q(**{f"{column}__icontains": word})
+            found |= Q(**{f"{column}__folded_contains": word})
         return found
 
     return matches
@@ -135,8 +134,7 @@ KINDS = (
         related=("user", "vacancy"),
         exact=_reference_or_address,
         is_large=True,
-        indexed="upper(given_name || ' ' || family_name || ' ' || email_folded)",
-        folded=str.upper,
+        indexed=folded_sql("(given_name || ' ' || family_name || ' ' || email_folded)"),
     ),
     Kind(
         gettext_lazy("Recruiters"),
@@ -262,7 +260,7 @@ def _indexed(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
     if not kind.indexed or connection.vendor != "postgresql" or min(map(len, words)) < 2:
         return []
     conditions, parameters = [], []
-    for word in map(kind.folded, words):
+    for word in map(fold, words):
         patterns = (
             [f"%{_escaped(word)}%"] if len(word) > 2 else [f"{_escaped(word)}%", f"% {_escaped(word)}%"]
         )

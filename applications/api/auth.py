@@ -41,6 +41,8 @@ class ShallowJSONParser(JSONParser):
             return super().parse(*args, **kwargs)
         except RecursionError:
             raise ParseError("The JSON is nested too deeply.") from None
+        except ParseError:  # with Python's own text
+            raise ParseError("The JSON is invalid.") from None
 
 
 @extend_schema_view(

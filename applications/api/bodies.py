@@ -7,7 +7,7 @@ so another parser is used, in its strict mode.
 import json
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import chain
 from tempfile import SpooledTemporaryFile
@@ -25,10 +25,14 @@ logger = logging.getLogger(__name__)
 
 BODY_BYTES_MAX = 25 * 1024 * 1024
 DOCUMENT = "application"  # the name of the part with the JSON document
+# The name of file parts whose file name tells the field: the field with this value. No field has this name.
+# Generated clients can send only parts that the OpenAPI document names.
+FILES = "files[]"
 DEPTH_MAX = 20  # of the JSON document
 MEMBERS_MAX = 500_000  # brackets and commas: a body of 25 MB of them would need a GB of memory
 PARTS_MAX = 1_001  # a form has at most 1,000 fields
 HEADER_BYTES_MAX = 64 * 1024  # of a line of the header of a part; a file name of 4 kB is percent-encoded
+NAME_SHOWN = 100  # characters of the name of a part that an error repeats
 _CHUNK = 64 * 1024
 _IN_MEMORY = 1024 * 1024  # bytes of a part; a larger one is a temporary file
 
@@ -51,15 +55,17 @@ NOT_MULTIPART = "The body is not a complete multipart/form-data (RFC 7578)."
 
 
 @contextmanager
-def reading(request: HttpRequest) -> Iterator[tuple[JsonObject, dict[str, File]]]:
-    """Yield the JSON document of the body, and its files by part name, which are closed afterwards. Raise
-    BodyError."""
+def reading(request: HttpRequest, fields: Collection[str]) -> Iterator[tuple[JsonObject, dict[str, File]]]:
+    """Yield the JSON document of the body, and its files by part name, which are closed afterwards. The parts
+    FILES belong to those of `fields` that have their file name as value. Raise BodyError."""
     try:
         media_type, parameters = parse_header_parameters(request.META.get("CONTENT_TYPE", ""))
     except ValueError:  # too long
         media_type, parameters = "", {}
     if media_type not in ("application/json", "multipart/form-data"):
         raise BodyError("Send application/json or multipart/form-data.", 415)
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise BodyError("Send the body without a Content-Encoding: it must not be compressed.", 415)
     body = _Body(request)
     if media_type == "application/json":
         yield _document(b"".join(body.chunks())), {}
@@ -68,12 +74,14 @@ def reading(request: HttpRequest) -> Iterator[tuple[JsonObject, dict[str, File]]
     if not _BOUNDARY.fullmatch(boundary):
         raise BodyError("The boundary of the multipart/form-data is missing or invalid.")
     with ExitStack() as opened:
-        parts = _parts(body, boundary.encode(), opened)
+        parts, files = _parts(body, boundary.encode(), opened)
         if DOCUMENT not in parts:
             raise BodyError(f"The part {DOCUMENT!r} with the JSON document is missing.")
         document = _document(parts.pop(DOCUMENT).read())
         # a browser sends an empty part without a file name for a file input that was left empty
-        yield document, {name: file for name, file in parts.items() if file.size or file.name}
+        files = [file for file in files if file.size or file.name]
+        parts = {name: file for name, file in parts.items() if file.size or file.name}
+        yield document, parts | _by_field(files, document, [name for name in fields if name not in parts])
 
 
 # --- Bytes -------------------------------------------------------------------------------------
@@ -165,17 +173,35 @@ def _check_values(document: object) -> None:
 # --- Multipart ---------------------------------------------------------------------------------
 
 
-def _parts(body: _Body, boundary: bytes, opened: ExitStack) -> dict[str, File]:
-    """Return the content of the parts by name. The name of a content is the file name, or "". `opened` closes
-    the files."""
+def _by_field(files: list[File], document: JsonObject, fields: list[str]) -> dict[str, File]:
+    """Return `files` by the field that has their name as value, equal names in the order of the values."""
+    values = document.get("values")
+    members = values.items() if isinstance(values, dict) else ()
+    named = [(name, value) for name, value in members if name in fields]
+    found: dict[str, File] = {}
+    for file in files:
+        name = next((name for name, value in named if value == file.name and name not in found), None)
+        if name is None:
+            raise BodyError(
+                f"The file name {shown(file.name or '')} of a part {FILES} is the value of no file field."
+            )
+        found[name] = file
+    return found
+
+
+def _parts(body: _Body, boundary: bytes, opened: ExitStack) -> tuple[dict[str, File], list[File]]:
+    """Return the content of the parts by name, and of the parts FILES. The name of a content is the file
+    name, or "". `opened` closes the files."""
     parser = PushMultipartParser(
         boundary, max_header_size=HEADER_BYTES_MAX, max_segment_count=PARTS_MAX, strict=True
     )
     parts: dict[str, File] = {}
+    files: list[File] = []
     start, end = b"--" + boundary, b"\r\n--" + boundary + b"--"
     first = b""
-    while len(first) < len(start) and (chunk := body.read()):
+    while len(first) < len(start) + 2 and (chunk := body.read()):
         first += chunk
+    first = first.removeprefix(b"\r\n")  # RFC 2046: the boundary begins with a line break
     if not first.startswith(start):  # the parser accepts text before it
         raise BodyError(NOT_MULTIPART)
     seen = b""
@@ -189,20 +215,24 @@ def _parts(body: _Body, boundary: bytes, opened: ExitStack) -> dict[str, File]:
                     if isinstance(event, MultipartSegment):
                         name, file_name = _named(event)
                         if name in parts:
-                            raise BodyError("A part of the body is repeated.")
+                            raise BodyError(f"The part {shown(name)} of the body is repeated.")
                         content = opened.enter_context(_new_file())
-                        parts[name] = File(content, name=file_name)
+                        part = File(content, name=file_name)
+                        if name == FILES:
+                            files.append(part)
+                        else:
+                            parts[name] = part
                     elif event is not None:
                         content.write(event)
                     else:
-                        parts[name].size = content.tell()  # Django would ask the file system
+                        part.size = content.tell()  # Django would ask the file system
                         content.seek(0)
     except MultipartError as error:
         raise BodyError(NOT_MULTIPART) from error
     except OSError as error:  # a large part is a temporary file
         logger.error("A part of a submission cannot be stored: %s", error)
         raise BodyError(NO_ROOM, 503) from error
-    return parts
+    return parts, files
 
 
 def _named(part: MultipartSegment) -> tuple[str, str]:
@@ -213,8 +243,13 @@ def _named(part: MultipartSegment) -> tuple[str, str]:
     if NO_TEXT.search(name + file_name):
         raise BodyError("The name of a part or of a file has a NUL.")
     if part.header("Content-Transfer-Encoding", "").strip().lower() not in _TRANSFER_ENCODINGS:
-        raise BodyError("Send the parts without a Content-Transfer-Encoding.")
+        raise BodyError(f"Send the part {shown(name)} without a Content-Transfer-Encoding.")
     return name, file_name
+
+
+def shown(name: str) -> str:
+    """Return the name of a part or file for an error, in quotes."""
+    return json.dumps(name[:NAME_SHOWN], ensure_ascii=False)
 
 
 def _new_file() -> Any:

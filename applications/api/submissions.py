@@ -20,7 +20,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from applications.api import bodies
-from applications.api.bodies import BodyError
+from applications.api.bodies import BodyError, shown
 from applications.api.submissions_schema import OPERATION
 from applications.models import Application
 from applications.operations.submitting import (
@@ -30,18 +30,19 @@ from applications.operations.submitting import (
     ProofRequiredError,
     SubmissionError,
     UnknownPartError,
+    find_repeated,
     submit_application,
 )
-from applications.submissions import proof
+from applications.submissions import idempotency, proof
 from applications.submissions.forms import ServedForm, submission_form
-from applications.submissions.validation import document_errors
+from applications.submissions.validation import document_errors, file_fields
 from jobsite.api import client_address
 from jobsite.api.absolute_urls import base_url
 from jobsite.api.permissions import lacks_factor
 from jobsite.api.problems import problem
 from jobsite.api.throttling import RateLimit
 from jobsite.types import JsonObject
-from vacancies.api.v1 import NO_SUCH_VACANCY, find_published
+from vacancies.api.v1 import ID, NO_SUCH_VACANCY, find_published
 from vacancies.models import Vacancy
 
 ATTEMPTS = "20/hour"  # for each client and vacancy
@@ -71,12 +72,18 @@ class SubmissionViewSet(ViewSet):
     @action(detail=True, methods=["post"], url_path="applications")
     def submit(self, request: Request, pk: str) -> HttpResponse:
         at = timezone.now()
-        vacancies = Vacancy.objects.with_form().only("title", "audience", "apply_url")
-        vacancy = find_published(request, pk, vacancies, at=at)
-        form = submission_form(vacancy)
-        if not form.accepts_applications:
-            raise NotFound(NO_SUCH_VACANCY)
-        self._count(request, vacancy)
+        columns = ("title", "audience", "apply_url", "brand__name")
+        vacancies = Vacancy.objects.with_form().select_related("brand").only(*columns)
+        try:
+            vacancy = find_published(request, pk, vacancies, at=at)
+            form = submission_form(vacancy)
+            if not form.accepts_applications:
+                raise NotFound(NO_SUCH_VACANCY)
+        except NotFound:
+            if application := self._repeated(request, pk, at=at):
+                return _created(application)
+            raise
+        self._count(request, vacancy.pk)
         plain = request._request
         try:
             application = _receive(plain, vacancy, form, user=_account(request), at=at)
@@ -84,8 +91,8 @@ class SubmissionViewSet(ViewSet):
             raise NotFound(NO_SUCH_VACANCY) from error
         except BodyError as error:
             return problem(plain, error.status, error.detail)
-        except UnknownPartError:
-            return problem(plain, 400, "A part of the body is not a file field of the form.")
+        except UnknownPartError as error:
+            return problem(plain, 400, f"The part {shown(error.name)} is not a file field of the form.")
         except KeyInUseError:
             detail = "A request with this Idempotency-Key is being processed."
             return problem(plain, 409, detail, {"Retry-After": "1"})
@@ -97,22 +104,43 @@ class SubmissionViewSet(ViewSet):
             detail = "Solve the challenge and send the request again."
             challenge = proof.challenge(vacancy, at=at)
             return problem(plain, 429, detail, proof_required=True, challenge=challenge)
-        data = {
-            "reference": application.reference,
-            "received_at": serializers.DateTimeField().to_representation(application.created_at),
-            "version": application.submission.snapshot.digest,
-        }
-        return Response({"data": data}, status=201, headers={"Cache-Control": "no-store"})
+        return _created(application)
 
     def options(self, request: Request, *args: object, **kwargs: object) -> Response:
         return Response(status=204, headers={"Allow": ", ".join(self.allowed_methods)})
 
-    def _count(self, request: Request, vacancy: Vacancy) -> None:
+    def _repeated(self, request: Request, pk: str, *, at: datetime) -> Application | None:
+        """Return the application that this request created before the vacancy closed. Any other request gets
+        the 404 of an unknown vacancy."""
+        key = request.headers.get("Idempotency-Key", "")
+        is_storable = ID.fullmatch(pk) and len(pk) < 19  # in 64 bits
+        if not is_storable or not _KEY.fullmatch(key):
+            return None
+        earlier = idempotency.application_of(int(pk), key)
+        if earlier is None:
+            return None
+        self._count(request, int(pk))
+        fields = earlier.submission.files.values_list("field", flat=True)
+        with suppress(BodyError), bodies.reading(request._request, fields) as (document, files):
+            if not document_errors(document):
+                return find_repeated(int(pk), document, files, key=key, at=at)
+        return None
+
+    def _count(self, request: Request, pk: int) -> None:
         """Count an attempt of the client. Raise Throttled if it is one too many."""
         limit = RateLimit(ATTEMPTS)
-        counted = f"{client_address.rate_limit_key(request._request)}:{vacancy.pk}"
+        counted = f"{client_address.rate_limit_key(request._request)}:{pk}"
         if settings.RATE_LIMIT != "off" and not limit.allow(counted):
             self.throttled(request, limit.wait())
+
+
+def _created(application: Application) -> Response:
+    data = {
+        "reference": application.reference,
+        "received_at": serializers.DateTimeField().to_representation(application.created_at),
+        "version": application.submission.snapshot.digest,
+    }
+    return Response({"data": data}, status=201, headers={"Cache-Control": "no-store"})
 
 
 def _account(request: Request) -> User | None:
@@ -128,7 +156,7 @@ def _receive(
     key = request.headers.get("Idempotency-Key", "")
     if "Idempotency-Key" in request.headers and not _KEY.fullmatch(key):
         raise BodyError("Idempotency-Key must have 1 to 255 visible ASCII characters.")
-    with bodies.reading(request) as (document, files):
+    with bodies.reading(request, file_fields(form)) as (document, files):
         with translation.override(form.language):
             errors = document_errors(document)
         if errors:

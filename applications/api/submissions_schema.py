@@ -4,10 +4,16 @@ from applications.api.schema import Responses, complete, refused, responses
 from jobsite.api.openapi import DATETIME_PATTERN, Schema, field, titled
 from jobsite.types import JsonObject
 
+# Valid for vacancy 20 of the demo, so that the page /docs can send it.
 _VALUES = {
     "first_name": "Mia",
     "last_name": "Maes",
     "email": "mia@example.org",
+    "work_permit": "yes",
+    "motivation": "I like ships.",
+    "lang_nl": "5",
+    "lang_fr": "3",
+    "lang_en": "4",
     "privacy_consent": "1",
 }
 _VERSION = "da8806637c82532b"
@@ -94,10 +100,11 @@ OPERATION: JsonObject = {
     "operationId": "submitApplication",
     "summary": "Apply for a vacancy",
     "description": "Takes a submission of the vacancy's application form. `/form` has the header `Apply` if "
-    "the vacancy takes applications. Send JSON, or multipart/form-data if there are files: the part "
-    "`application` has the JSON document, and each file is a part with the name of its field. The "
-    "applicant gets a receipt by email. No credentials are needed. A bearer token, or a session with "
-    "`X-CSRFToken`, links the application to the account; invalid ones are ignored.\n\n"
+    "the vacancy takes applications. Send multipart/form-data: the part `application` has the JSON document. "
+    "The value of a file field is the name of the file: a part `files[]`, or a part with the name of "
+    "the field. Without files, the document alone may be sent as application/json. The applicant gets a "
+    "receipt by email. No credentials are needed. A bearer token, or a session with `X-CSRFToken`, links the "
+    "application to the account; invalid ones are ignored.\n\n"
     "Send an `Idempotency-Key`, and repeat the request with the same key after a lost connection or a 5xx: "
     "for a day, it returns the same response. The value of `contact_me_by_fax` has to stay empty: a filled "
     "one is taken for spam.",
@@ -109,7 +116,7 @@ OPERATION: JsonObject = {
             "in": "path",
             "required": True,
             "description": "Id of the vacancy.",
-            "schema": {"type": "integer", "minimum": 1, "examples": [412]},
+            "schema": {"type": "integer", "minimum": 1, "examples": [20]},
         },
         {
             "name": "Idempotency-Key",
@@ -122,21 +129,29 @@ OPERATION: JsonObject = {
             },
         },
     ],
+    # Generated clients use the first media type only. `format: binary` is that of OpenAPI 3.0: generators
+    # do not read `contentMediaType` as a file.
     "requestBody": {
         "required": True,
         "content": {
-            "application/json": {
-                "schema": _DOCUMENT_SCHEMA,
-                "examples": titled({"A submission": {"version": _VERSION, "values": _VALUES}}),
-            },
             "multipart/form-data": {
                 "schema": {
                     "type": "object",
                     "required": ["application"],
-                    "properties": {"application": _DOCUMENT_SCHEMA},
-                    "additionalProperties": {"contentMediaType": "application/octet-stream"},
+                    "properties": {
+                        "application": _DOCUMENT_SCHEMA,
+                        "files[]": {
+                            "type": "array",
+                            "description": "The files. The value of a file field is the name of its file.",
+                            "items": {"type": "string", "format": "binary"},
+                        },
+                    },
+                    "additionalProperties": True,  # parts with the name of a field
                 },
                 "encoding": {"application": {"contentType": "application/json"}},
+                "examples": titled(
+                    {"A submission": {"application": {"version": _VERSION, "values": _VALUES}}}
+                ),
             },
         },
     },

@@ -54,7 +54,7 @@ class MailDelivery:
     def next_due(self, at: datetime) -> Message | None:
         """Return an email that was left in `sending`, else the one that is due for longest. While the server
         cannot be used, only emails that are given up."""
-        rows = Message.objects.select_related("application", "author", "recipient")
+        rows = Message.objects.select_related("application", "author", "recipient", "stage_change__stage")
         if left := rows.filter(state=Message.State.SENDING).order_by("pk").first():
             return left
         due = rows.filter(state=Message.State.QUEUED, next_at__lte=at).order_by("next_at", "pk")
@@ -69,6 +69,11 @@ class MailDelivery:
         """Send `item`. Return the outcome: sent, failed or postponed; or gone, if it was deleted."""
         if item.state == Message.State.SENDING:
             return self._finish(item, Message.State.FAILED, ABANDONED)
+        change = item.stage_change
+        if change and change.visible_at > self.now():  # somebody made the delay of the stage longer
+            later = change.visible_at
+            Message.objects.filter(pk=item.pk).update(queued_at=later, next_at=later)
+            return "postponed"
         item.attempts += 1
         is_readable = may_still_read(item)
         claimed = Message.objects.filter(pk=item.pk, state=Message.State.QUEUED)

@@ -1,17 +1,18 @@
 """The outbox: emails are queued in the transaction that causes them. `manage.py deliver` sends them."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.db.models import QuerySet
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_noop
 
-from applications.models import Application, Message
+from applications.models import Application, Message, StageChange
 from applications.querysets import folded_address
 from jobsite.api.throttling import RateLimit, parse_rate
 from jobsite.db.locks import lock_transaction
@@ -35,13 +36,14 @@ def queue(
     application: Application | None = None,
     author: User | None = None,
     recipient: User | None = None,
+    stage_change: StageChange | None = None,
     vacancies: Iterable[int] = (),
     link_marker: str = "",
     at: datetime,
 ) -> Message:
-    """Add an email to the outbox, and return it. `author` is the recruiter who wrote it, `recipient` the
-    colleague it is for. It names the `vacancies`, by id. `link_marker` stands for the secret of the personal
-    links in `body`.
+    """Add an email to the outbox, and return it. It is sent at `at`, or when the applicant sees
+    `stage_change` if that is later. `author` is the recruiter who wrote it, `recipient` the colleague it is
+    for. It names the `vacancies`, by id. `link_marker` stands for the secret of the personal links in `body`.
 
     The subject becomes one line, so that nothing in it can add a header. An email to an invalid address, or
     one too many, is added as failed: it is shown, and nobody waits for it.
@@ -51,6 +53,7 @@ def queue(
         error = INVALID_ADDRESS
     elif kind in UNASKED and application and _is_one_too_many(application, at):
         error = TOO_MANY
+    due_at = max(at, stage_change.visible_at) if stage_change else at
     return Message.objects.create(
         kind=kind,
         application=application,
@@ -64,8 +67,9 @@ def queue(
         vacancies=list(vacancies),
         state=Message.State.FAILED if error else Message.State.QUEUED,
         error=error,
-        queued_at=at,
-        next_at=at,
+        stage_change=stage_change,
+        queued_at=due_at,
+        next_at=due_at,
         finished_at=at if error else None,
     )
 
@@ -87,6 +91,18 @@ def _is_one_too_many(application: Application, at: datetime) -> bool:
     # Whoever has an account can delete their applications, and so these rows. The cache remembers them.
     counted = salted_hmac("applications.receipts", address).hexdigest()
     return not RateLimit(settings.RECEIPT_RATE).allow(f"receipts-{counted}")
+
+
+def not_due(at: datetime) -> QuerySet[Message]:
+    """Return the emails of recruiters that wait for their time, and can be cancelled."""
+    return Message.objects.filter(
+        kind=Message.Kind.TEMPLATE, state=Message.State.QUEUED, attempts=0, next_at__gt=at
+    )
+
+
+def cancel_unseen(applications: Collection[int], *, at: datetime) -> None:
+    """Delete the emails about stage changes of `applications` that nobody will see any more."""
+    not_due(at).filter(application__in=applications).exclude(stage_change=None).delete()
 
 
 def is_address(text: str) -> bool:

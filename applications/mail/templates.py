@@ -49,6 +49,11 @@ PLACEHOLDERS: dict[str, tuple[StrOrPromise, _Value]] = {
 }
 
 
+def described_placeholders() -> list[tuple[str, StrOrPromise]]:
+    """Return the placeholders, as they are written, with what they mean."""
+    return [(f"{{{name}}}", text) for name, (text, _value) in PLACEHOLDERS.items()]
+
+
 def unknown_placeholders(text: str) -> list[str]:
     """Return the placeholders in `text` that do not exist, as they are written."""
     return [f"{{{name}}}" for name in dict.fromkeys(_PLACEHOLDER.findall(text)) if name not in PLACEHOLDERS]

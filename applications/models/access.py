@@ -39,6 +39,7 @@ class Access(models.TextChoices):
     CHANGE = "change", pgettext_lazy("an application", "changed")
     EXPORT = "export", pgettext_lazy("an application", "exported")
     FILE = "file", pgettext_lazy("an application", "file opened")
+    ERASE = "erase", pgettext_lazy("an application", "erased")
 
 
 class AccessLog(models.Model):

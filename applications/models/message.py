@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from applications.models.application import Application
+from applications.models.application import Application, StageChange
 from vacancies.models import Vacancy
 
 
@@ -62,6 +62,11 @@ class Message(models.Model):
         Application, on_delete=models.CASCADE, null=True, blank=True, related_name="messages",
         verbose_name=_("application"),
     )  # fmt: skip
+    # the stage change that it is about: it is sent when the applicant sees the change
+    stage_change = models.ForeignKey(
+        StageChange, on_delete=models.CASCADE, null=True, blank=True, related_name="messages",
+        editable=False,
+    )  # fmt: skip
     # the recruiter who wrote it, or None for the system
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True,
@@ -85,6 +90,7 @@ class Message(models.Model):
     error = models.CharField(
         _("error"), max_length=500, blank=True, default=""
     )  # of the last attempt, without addresses
+    # when it is due for the first time
     queued_at = models.DateTimeField(_("queued at"), default=timezone.now)
     next_at = models.DateTimeField(_("next at"), default=timezone.now)  # of the next attempt
     finished_at = models.DateTimeField(_("finished at"), null=True, blank=True)

@@ -9,7 +9,13 @@ from applications.operations.applicants import (
     verify,
     withdraw_application,
 )
-from applications.operations.stages import create_application, move, move_if_unchanged, undo_moves
+from applications.operations.stages import (
+    create_application,
+    current_changes,
+    move,
+    move_if_unchanged,
+    undo_moves,
+)
 from applications.operations.submitting import submit_application
 
 __all__ = [
@@ -18,6 +24,7 @@ __all__ = [
     "claim",
     "create_account",
     "create_application",
+    "current_changes",
     "move",
     "move_if_unchanged",
     "new_account",

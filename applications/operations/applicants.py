@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce
 
+from applications.mail.outbox import cancel_unseen
 from applications.mail.receipt import queue_withdrawal
 from applications.models import Application, Stage
 from applications.operations.stages import move
@@ -91,6 +92,7 @@ def withdraw_application(*, application: Application, base_url: str = "", at: da
             move(applications=one, stage=stage, author=None, at=at, is_known=True)
         current.withdrawn_at = current.updated_at = at
         current.save(update_fields=["withdrawn_at", "updated_at"])
+        cancel_unseen([current.pk], at=at)
         if current.address:
             queue_withdrawal(application=current, base_url=base_url, at=at)
     return True

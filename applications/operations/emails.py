@@ -1,6 +1,6 @@
 """Emails that recruiters write to applicants."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
@@ -8,14 +8,24 @@ from django.db import transaction
 
 from applications.mail import outbox
 from applications.mail.templates import Email
-from applications.models import Application, Message
+from applications.models import Application, Message, StageChange
 
 DUPLICATE_AGE = timedelta(minutes=5)  # an equal email by the same author within this time is a second click
 
 
-def send_emails(emails: Sequence[Email], *, author: User | None, at: datetime) -> tuple[list[int], list[int]]:
-    """Queue `emails`. Return the ids of the applications that get one, and of those to which `author` sent
-    the same one within the last minutes. Applications that were deleted meanwhile are in neither."""
+def send_emails(
+    emails: Sequence[Email],
+    *,
+    author: User | None,
+    at: datetime,
+    delay: timedelta = timedelta(0),
+    changes: Mapping[int, StageChange] | None = None,
+) -> tuple[list[int], list[int]]:
+    """Queue `emails`, to be sent after `delay`. `changes` are the stage changes that they are about, by
+    application: such an email is sent when the applicant sees the change.
+
+    Return the ids of the applications that get one, and of those to which `author` sent the same one within
+    the last minutes. Applications that were deleted meanwhile are in neither."""
     applications = [email.application.pk for email in emails]
     with transaction.atomic():
         # Of two clicks, the second one waits here and finds the emails of the first one.
@@ -42,7 +52,8 @@ def send_emails(emails: Sequence[Email], *, author: User | None, at: datetime) -
                 link_marker=email.marker,
                 application=application,
                 author=author,
-                at=at,
+                stage_change=changes.get(application.pk) if changes else None,
+                at=at + delay,
             )
             sent.append(application.pk)
     return sent, repeated

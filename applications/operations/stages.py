@@ -1,4 +1,5 @@
-"""Creating applications and moving them between stages. Each move is recorded with author and time."""
+"""Creating applications and moving them between stages. Each move is recorded with author and time, and
+cancels the emails about an earlier move that the applicant does not see yet."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -9,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
 
+from applications.mail.outbox import cancel_unseen
 from applications.models import Application, Stage, StageChange, without_undone
 from applications.querysets import ApplicationQuerySet
 from vacancies.models import Vacancy
@@ -59,6 +61,7 @@ def move(
         StageChange.objects.bulk_create(changes)
         moved = [change.application_id for change in changes]
         Application.objects.filter(pk__in=moved).update(updated_at=at, withdrawn_at=None)
+        cancel_unseen(moved, at=at)
     return moved, unchanged
 
 
@@ -82,6 +85,16 @@ def move_if_unchanged(
     return moved, unchanged, sorted(elsewhere)
 
 
+def current_changes(applications: Collection[int]) -> dict[int, StageChange]:
+    """Return the stage change that put each of the `applications` into its current stage."""
+    rows = StageChange.objects.filter(application__in=applications).select_related("stage")
+    by_application: dict[int, list[StageChange]] = defaultdict(list)
+    for change in rows:
+        by_application[change.application_id].append(change)
+    kept = {pk: without_undone(changes) for pk, changes in by_application.items()}
+    return {pk: changes[-1] for pk, changes in kept.items() if changes}
+
+
 def undo_moves(
     change_ids: Collection[int], *, author: User | None, at: datetime
 ) -> tuple[list[int], list[int]]:
@@ -93,7 +106,7 @@ def undo_moves(
     appears when it would have appeared anyway. A change back without an embargo would show a rejection early.
     """
     wanted = set(change_ids)
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         named = StageChange.objects.filter(pk__in=wanted).order_by().values("application")
         rows = Application.objects.filter(pk__in=named).order_by("pk").select_for_update(of=("self",))
         locked = list(rows.values_list("pk", flat=True))
@@ -112,4 +125,5 @@ def undo_moves(
         StageChange.objects.bulk_create(added)
         undone = [change.application_id for change in added]
         Application.objects.filter(pk__in=undone).update(updated_at=at)
+        cancel_unseen(undone, at=at)
     return undone, sorted(set(locked) - set(undone))

@@ -4,7 +4,7 @@ The order of the writes loses nothing: the files, then one transaction with ever
 """
 
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import count
@@ -40,6 +40,7 @@ __all__ = [
     "ProofRequiredError",
     "SubmissionError",
     "UnknownPartError",
+    "find_repeated",
     "submit_application",
 ]
 
@@ -51,7 +52,11 @@ class ClosedError(Exception):
 
 
 class UnknownPartError(Exception):
-    """A file was sent for something that is not a file field of the form."""
+    """A file was sent for `name`, which is not a file field of the form."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(name)
 
 
 class SubmissionError(Exception):
@@ -94,9 +99,10 @@ def submit_application(
     form = form or submission_form(vacancy)
     if not form.accepts_applications:
         raise ClosedError
-    if files.keys() - file_fields(form):
-        raise UnknownPartError
-    values = {name: value for name, value in values.items() if name != HONEYPOT or value != ""}
+    for name in files:
+        if name not in file_fields(form):
+            raise UnknownPartError(name)
+    values = _without_empty_honeypot(values)
     attempt = partial(
         _submit,
         vacancy,
@@ -120,6 +126,29 @@ def submit_application(
         return attempt(user=user and get_user_model()._default_manager.filter(pk=user.pk).first())
 
 
+def find_repeated(
+    vacancy: int, document: JsonObject, files: Mapping[str, File], *, key: str, at: datetime
+) -> Application | None:
+    """Return the application that the same request with `key` created within a day before `at`, whether the
+    vacancy with this id is still published or not. None if its content was another."""
+    values = _without_empty_honeypot(document["values"])
+    content = _content(
+        idempotency.digest(values, sha256_of(files)), document["version"], document.get("source", "")
+    )
+    with suppress(KeyReusedError):
+        return idempotency.find(vacancy, key, content, at=at)
+    return None
+
+
+def _without_empty_honeypot(values: JsonObject) -> JsonObject:
+    return {name: value for name, value in values.items() if name != HONEYPOT or value != ""}
+
+
+def _content(fingerprint: str, form_version: str, source: str) -> str:
+    """Return what two requests with the same key have to have in common."""
+    return idempotency.digest(fingerprint, form_version, source)
+
+
 def _submit(
     vacancy: Vacancy,
     form: ServedForm,
@@ -138,7 +167,7 @@ def _submit(
     """Create the application. Raise IntegrityError if the vacancy, `user` or the snapshot was deleted."""
     hashes = sha256_of(files)
     fingerprint = idempotency.digest(values, hashes)
-    content = idempotency.digest(fingerprint, form_version, source)
+    content = _content(fingerprint, form_version, source)
     stored, is_written = StoredFiles(), False
     try:
         with idempotency.in_use(vacancy, key) if key else nullcontext():

@@ -9,6 +9,7 @@ from applications.privacy.accounts import (
 )
 from applications.privacy.deletion import KINDS
 from applications.privacy.erasure import erase, erase_again, erase_application
+from applications.privacy.erasures import copy as copy_erasures
 from applications.privacy.export import export, export_application
 from applications.privacy.mentions import names_of, possible_mentions
 from applications.privacy.retention import has_own_periods, purge, purge_credentials
@@ -17,6 +18,7 @@ __all__ = [
     "KINDS",
     "NoSuchAccountError",
     "StaffAccountError",
+    "copy_erasures",
     "end_sessions",
     "erase",
     "erase_again",

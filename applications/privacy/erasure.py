@@ -1,19 +1,16 @@
 """Erasure of an applicant on request, and again after a restore."""
 
-import os
 from collections import Counter
-from collections.abc import Iterable
 from datetime import UTC, datetime
-from functools import partial
 from hashlib import sha256
+from pathlib import Path
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import ProtectedError, Q
-from django.utils import timezone
 
 from applications.models import Application
+from applications.privacy import erasures
 from applications.privacy.accounts import (
     NoSuchAccountError,
     StaffAccountError,
@@ -30,8 +27,8 @@ def erase(*, user: User | None = None, address: str = "", is_logged: bool = True
     `address` has to be proven: the caller knows that its mailbox is the applicant's. No text is searched for
     names and addresses, because applicants choose these (docs/decisions.md #236).
 
-    If `is_logged`, a line of anonymous hashes is appended to ERASURE_LOG, outside the database: an older
-    backup still contains the applicant (see `erase_again`).
+    If `is_logged`, anonymous hashes are recorded: an older backup still contains the applicant (see
+    `erase_again`). Raise OSError if they cannot be; then nothing is erased.
 
     The access log of the applications is kept: it has application ids, which no longer lead to a person.
     Raise StaffAccountError for an account of the admin, ProtectedError if other rows refer to the account,
@@ -47,8 +44,8 @@ def erase(*, user: User | None = None, address: str = "", is_logged: bool = True
             digests.append(_digest(user.pk, user.date_joined))
             counts.update(delete_account(user, sessions_by_account()))
         counts["failed_sign_ins"] += delete_sign_ins(address=address)
-        if is_logged:  # before the commit: if it cannot be logged, nothing is erased
-            _log(digests)
+        if is_logged:
+            erasures.record(digests)
     return counts
 
 
@@ -63,19 +60,18 @@ def erase_application(*, application: Application) -> Counter[str]:
         if not (found[0].user_id or others.exists() or accounts_with(found[0].email)):
             return erase(address=found[0].email)
         counts = delete_applications([application.pk])
-        _log([_digest_of(found[0])])
+        erasures.record([_digest_of(found[0])])
     return counts
 
 
-def erase_again() -> Counter[str] | None:
-    """Erase the accounts and applications of ERASURE_LOG again, after a restore. Return how many accounts
-    were erased, how many were kept because other rows refer to them, and how many applications of others were
-    erased; None if there is no log. A newer account of the same name, and a newer application from the same
-    address, are not erased."""
-    if not settings.ERASURE_LOG or not os.path.exists(settings.ERASURE_LOG):
+def erase_again(folder: Path | None = None) -> Counter[str] | None:
+    """Erase the recorded accounts and applications again, after a restore of an archive in `folder`. Return
+    how many accounts were erased, how many were kept because other rows refer to them, and how many
+    applications of others were erased; None if nothing is recorded. A newer account of the same name, and a
+    newer application from the same address, are not erased."""
+    digests = erasures.recorded(folder)
+    if not digests:
         return None
-    with open(settings.ERASURE_LOG) as log:
-        digests = {digest for line in log for digest in line.split()[1:]}
     counts: Counter[str] = Counter(erased=0, kept=0, applications=0)
     for pk, joined in User._default_manager.values_list("pk", "date_joined").order_by("pk").iterator():
         if _digest(pk, joined) in digests:
@@ -107,16 +103,6 @@ def _locked(user: User) -> User:
 def _lock(wanted: Q) -> list[Application]:
     rows = Application.objects.filter(wanted).order_by("pk").select_for_update()
     return list(rows)
-
-
-def _log(digests: Iterable[str]) -> None:
-    """Append a line with the time and `digests` to ERASURE_LOG, if there is one."""
-    if not settings.ERASURE_LOG:
-        return
-    with open(settings.ERASURE_LOG, "a", opener=partial(os.open, mode=0o600)) as log:
-        log.write(f"{timezone.now():%Y-%m-%dT%H:%M:%SZ} {' '.join(digests)}\n")
-        log.flush()
-        os.fsync(log.fileno())
 
 
 def _digest(pk: int, joined: datetime) -> str:

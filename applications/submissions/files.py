@@ -25,6 +25,7 @@ FILE_BYTES_MAX = 10 * 1024 * 1024
 # A larger expansion than both limits is a ZIP bomb. Documents with long tables reach a ratio of about 15.
 UNPACKED_BYTES_MAX = 20 * 1024 * 1024
 UNPACKED_RATIO_MAX = 20
+NEWEST = 20  # files that are looked for, to find a folder that is not mounted
 
 # The accepted types: a check of the content, and the media type.
 TYPES: dict[str, tuple[Callable[[File], bool], str]] = {
@@ -114,6 +115,13 @@ def open_file(file: SubmissionFile) -> BinaryIO:
 def delete_files(paths: Iterable[str]) -> None:
     """Delete the files with these values of `SubmissionFile.path`, after the commit that deletes the rows."""
     private_files.delete(paths)
+
+
+def missing_newest() -> tuple[int, int]:
+    """Return how many of the newest files PRIVATE_ROOT lacks, and how many were looked for. It lacks all of
+    them if it is another folder, or not mounted."""
+    paths = list(SubmissionFile.objects.order_by("-pk").values_list("path", flat=True)[:NEWEST])
+    return sum(not private_files.exists(path) for path in paths), len(paths)
 
 
 def media_type(file: SubmissionFile) -> str:

@@ -34,7 +34,14 @@ def digest(*parts: object) -> str:
     return sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def find(vacancy: Vacancy, key: str, content: str, *, at: datetime) -> Application | None:
+def application_of(vacancy: int, key: str) -> Application | None:
+    """Return the application that the key created, to the vacancy with this id."""
+    rows = IdempotencyKey.objects.select_related("application__submission")
+    row = rows.filter(vacancy=vacancy, key_hash=digest(key)).first()
+    return row.application if row else None
+
+
+def find(vacancy: Vacancy | int, key: str, content: str, *, at: datetime) -> Application | None:
     """Return the application that the key created within a day before `at`, or None. Raise KeyReusedError if
     it was created with other content."""
     row = IdempotencyKey.objects.filter(vacancy=vacancy, key_hash=digest(key)).first()

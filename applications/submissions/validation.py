@@ -210,6 +210,8 @@ def _message(error: ValidationError, keyword: str, field: Field) -> str:
     limit: Any = error.validator_value
     value: Any = error.instance
     type_ = FieldType(field["type"])
+    if type_ == FieldType.DATE and isinstance(value, str):  # also of a time, which is too long
+        return _("Enter an existing date, such as 2027-01-31.")
     match keyword:
         case "type":
             is_choice = type_ == FieldType.CHECKBOX_GROUP
@@ -232,7 +234,6 @@ def _message(error: ValidationError, keyword: str, field: Field) -> str:
     return {
         FieldType.EMAIL: _("Enter a valid email address."),
         FieldType.TEL: _("Enter a valid telephone number."),
-        FieldType.DATE: _("Enter an existing date, such as 2027-01-31."),
     }.get(type_, _("This field is required."))
 
 

@@ -148,6 +148,11 @@ class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
         """Return the text of `row` in a field or filter that searches for rows."""
         return str(row)
 
+    def get_search_fields(self, request: HttpRequest) -> list[str]:
+        """Search without case and accents, except in fields with a prefix of Django's, such as "="."""
+        names = super().get_search_fields(request)
+        return [name if name.startswith(("=", "^", "@")) else f"{name}__folded_contains" for name in names]
+
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet, search_term: str
     ) -> tuple[QuerySet, bool]:

@@ -3,6 +3,7 @@
 from django.http import HttpRequest
 from django.urls import reverse, reverse_lazy
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from jobsite.types import StrOrPromise
 
@@ -19,10 +20,15 @@ def page(title: StrOrPromise, icon: str, model: str) -> dict[str, object]:
 
 
 def is_vacancy_page(request: HttpRequest) -> bool:
-    """Whether the item of the vacancies is marked: not on the page of reports, whose URL is below theirs."""
+    """Whether the item of the vacancies is marked: not on pages with an own item, whose URLs are below."""
     path = request.path
     vacancies, reports = (reverse(f"admin:vacancies_vacancy_{name}") for name in ("changelist", "reports"))
-    return path.startswith(vacancies) and path != reports
+    return path.startswith(vacancies) and path != reports and not is_approval_page(request)
+
+
+def is_approval_page(request: HttpRequest) -> bool:
+    is_list = request.path == reverse("admin:vacancies_vacancy_changelist")
+    return is_list and request.GET.get("attention") == "approval"
 
 
 def navigation(request: HttpRequest) -> list[dict[str, object]]:
@@ -32,6 +38,14 @@ def navigation(request: HttpRequest) -> list[dict[str, object]]:
             "title": _("Vacancies"),
             "items": [
                 page(_("Vacancies"), "work", "vacancies.vacancy") | {"active": is_vacancy_page},
+                {
+                    "title": _("Waiting for approval"),
+                    "icon": "approval_delegation",
+                    "link": f"{reverse('admin:vacancies_vacancy_changelist')}?attention=approval",
+                    "active": is_approval_page,
+                    "permission": "vacancies.admin.dashboard.approves",
+                    "badge": "vacancies.admin.dashboard.waiting_badge",
+                },
                 page(_("Vacancy templates"), "content_paste", "vacancies.vacancytemplate"),
                 page(_("Reports"), "bar_chart", "vacancies.vacancy")
                 | {"link": reverse_lazy("admin:vacancies_vacancy_reports")},
@@ -47,7 +61,10 @@ def navigation(request: HttpRequest) -> list[dict[str, object]]:
             "title": _("Applicants"),
             "items": [
                 page(_("Applications"), "inbox", "applications.application")
-                | {"badge": "applications.admin.start_page.unread_count"},
+                | {
+                    "badge": "applications.admin.start_page.unread_count",
+                    "badge_unit": pgettext_lazy("applications", "new"),
+                },
                 page(_("Interviews and tasks"), "calendar_month", "applications.historyentry"),
                 page(_("Emails"), "mail", "applications.message"),
                 page(_("Email templates"), "drafts", "applications.mailtemplate"),

@@ -13,6 +13,7 @@ from django.conf import settings
 from jobsite.api import parameters
 from jobsite.api.openapi import ADDRESS, EXAMPLE_HOST, Schema, field, reference, titled
 from jobsite.api.pagination import NUMBER, SIZE
+from jobsite.api.parameter_names import IGNORED
 from jobsite.types import JsonObject
 
 DESCRIPTION = """\
@@ -55,11 +56,13 @@ cached.
 
 ### Errors
 Every error is an [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) document, `application/problem+json`.
-An invalid value, a single-valued parameter that is given twice and an unknown `page[...]`, `filter[...]`,
-`sort` or `fields` parameter return 400; `errors` states for each parameter what was received and what is
-allowed. So do the names that other APIs use for these parameters (`limit`, `offset`, `page_size`, `q`); the
-error states the right name. Other unknown parameters (`utm_source`) are ignored. An unknown id and the id
-of an unpublished vacancy return the same 404. Too many requests return 429 with `Retry-After`.
+An invalid value, and a single-valued parameter that is given twice, return 400; `errors` states for each
+parameter what was received and what is allowed. So do unknown names that begin with `page`, `filter`, `sort`
+or `fields` and, on lists and `/v1/filters`, likely mistakes: names close to a parameter or to a key of an
+item, and names that other APIs use (`region`, `limit`, `q`, `updated_since`). The error states the name that
+was probably meant. Tracking parameters and cache busters are always ignored: {ignored}. Other unknown names
+are ignored too. An unknown id and the id of an unpublished vacancy return the same 404. Too many requests
+(usually 600 a minute for each client) return 429 with `Retry-After`.
 
 ### Caching
 Public responses have an `ETag` and `Cache-Control: public, max-age=...`, which never exceeds the time until
@@ -76,7 +79,7 @@ credentials.
 The version is in the path. Changes within v1 only add keys and parameters, so ignore keys you do not know.
 Before v0.1 is removed, its responses announce it with `Deprecation`, `Sunset` and a `Link` to the
 successor.
-"""
+""".replace("{ignored}", ", ".join(f"`{name}`" for name in IGNORED))
 
 
 # --- Shared parts of responses --------------------------------------------------------------------

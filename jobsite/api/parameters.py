@@ -2,40 +2,30 @@
 
 import re
 from collections.abc import Collection
-from functools import lru_cache
 from urllib.parse import quote, unquote, urlencode
 
 from django.http import QueryDict
 
+from jobsite.api.parameter_names import is_ignored, meant
 from jobsite.api.problems import InvalidParameters, ParameterError
 
-# An unknown name in one of these families is an error. Every other unknown name (utm_source, _) is ignored:
-# browsers and campaigns add such names.
-FAMILIES = frozenset({"page", "filter", "sort", "fields"})
-# Names that other APIs use for our parameters. Ignoring one would return a longer list than the client wants.
-# They are compared without case and punctuation: "page_size", "pageSize" and "page-size" are "pagesize".
-OTHER_NAMES = {
-    "page[size]": """pagesize pagelimit pageperpage perpage itemsperpage resultsperpage limit size count rows
-        take top max maxresults""",
-    "page[number]": """page pagenumber pageno pagenum pageindex pageoffset currentpage offset start startindex
-        skip cursor""",
-    "filter[search]": "q query search searchterm searchquery keyword keywords term text fulltext filterq",
-    "sort": "sortby sortorder order orderby ordering",
-    "fields": "field select only columns",
-}
-_FIRST_WORD = re.compile(r"\W*(\w*)", re.ASCII)
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 NUMBER_ALLOWED = "a whole number from 1 to 999999999 in plain digits"
 MAX_ERRORS = 20  # in one response
 MAX_SHOWN = 200  # characters of an invalid value that an error repeats
 
 
-def read(query: QueryDict, allowed: tuple[str, ...], lists: Collection[str] = frozenset()) -> dict[str, str]:
+def read(
+    query: QueryDict,
+    allowed: tuple[str, ...],
+    lists: Collection[str] = frozenset(),
+    keys: tuple[str, ...] = (),
+) -> dict[str, str]:
     """Return the parameters of `query` that are in `allowed`, by name. A parameter in `lists` may be
-    repeated, and its name may end with `[]`: its values are joined with commas.
+    repeated, and its name may end with `[]`: its values are joined with commas. `keys` are those of an item.
 
-    Raises InvalidParameters for an unknown name of a known family, a well-known name of other APIs, a
-    single-valued parameter that is given twice, and a value that is not UTF-8.
+    Raises InvalidParameters for a name that is a likely mistake, a single-valued parameter that is given
+    twice, and a value that is not UTF-8.
     """
     given: dict[str, list[str]] = {}
     for name, received in query.lists():
@@ -53,44 +43,22 @@ def read(query: QueryDict, allowed: tuple[str, ...], lists: Collection[str] = fr
                 errors.append(ParameterError(name, f"{name} is given more than once.", shown, "one value"))
             elif "\ufffd" in received[0]:  # Django's replacement of invalid bytes
                 errors.append(invalid_value(name, received[0], "text in UTF-8"))
-        elif error := _unknown(unquote(name), name[:MAX_SHOWN], received[0][:MAX_SHOWN], allowed):
+        elif error := _unknown(unquote(name), name[:MAX_SHOWN], received[0][:MAX_SHOWN], allowed, keys):
             errors.append(error)
     if errors:
         raise InvalidParameters(errors[:MAX_ERRORS])
     return values
 
 
-def _unknown(name: str, shown: str, received: str, allowed: tuple[str, ...]) -> ParameterError | None:
+def _unknown(
+    name: str, shown: str, received: str, allowed: tuple[str, ...], keys: tuple[str, ...]
+) -> ParameterError | None:
     """The error for the parameter `name`, which is not in `allowed`; None if it is ignored."""
-    right = _misnamed(allowed).get(_folded(name))
+    if is_ignored(name) or (right := meant(name, allowed, keys)) is None:
+        return None
     if right:
         return ParameterError(shown, f"Use {right} instead of {shown}.", received, [right])
-    first_word = _FIRST_WORD.match(name.lower())[1]  # type: ignore[index] # always matches
-    if right is not None or first_word in FAMILIES:
-        return ParameterError(shown, f"{shown} is not a parameter here.", received, list(allowed))
-    return None
-
-
-def _folded(name: str) -> str:
-    return re.sub(r"[\W_]+", "", name.lower())
-
-
-@lru_cache(maxsize=16)
-def _misnamed(allowed: tuple[str, ...]) -> dict[str, str]:
-    """Map each other name to the parameter in `allowed` that it stands for, or to "" if `allowed` lacks it.
-    Empty for an endpoint that takes none of OTHER_NAMES: it is not a list."""
-    if OTHER_NAMES.keys().isdisjoint(allowed):
-        return {}
-    meant = {
-        other: name if name in allowed else ""
-        for name, others in OTHER_NAMES.items()
-        for other in others.split()
-    }
-    for name in allowed:
-        meant[_folded(name)] = name
-        meant.setdefault(_folded(name.partition("[")[2]), name)  # regions=... for filter[regions]=...
-    meant.pop("", None)
-    return meant
+    return ParameterError(shown, f"{shown} is not a parameter here.", received, list(allowed))
 
 
 def number(name: str, value: str) -> int:

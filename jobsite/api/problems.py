@@ -15,6 +15,7 @@ from django.template.loader import render_to_string
 from django.utils.encoding import escape_uri_path
 from django.utils.translation import gettext
 from django.views import defaults
+from psycopg.errors import LockNotAvailable
 from rest_framework import exceptions
 from rest_framework.views import set_rollback
 
@@ -108,6 +109,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
 
 # The database cannot be reached, or a lock or statement timed out.
 UNAVAILABLE = (OperationalError, InterfaceError)
+LOCKED = "jobsite.locked"  # in the WSGI environ: a table is locked, on all servers
 
 
 def unavailable(request: HttpRequest, exc: Exception) -> HttpResponse:
@@ -116,6 +118,8 @@ def unavailable(request: HttpRequest, exc: Exception) -> HttpResponse:
     logger.error("The database could not answer %s: %s", escape_uri_path(request.path), type(exc).__name__)
     headers = {"Retry-After": "2", "Cache-Control": "no-store"}
     response: HttpResponse
+    if isinstance(exc.__cause__, LockNotAvailable):
+        request.META[LOCKED] = True
     if is_api(request):
         response = problem(request, 503, "The database cannot be reached just now.", headers)
     else:

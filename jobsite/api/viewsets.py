@@ -20,7 +20,8 @@ class ReadOnlyViewSet(GenericViewSet):
     """GET, HEAD and OPTIONS. A request has one time, `self.now`.
 
     `query_names` are the parameters of the endpoint in addition to those of its paginator, in the order in
-    which links repeat them. `self.query` has their values. Those in `list_names` take lists.
+    which links repeat them. `self.query` has their values. Those in `list_names` take lists. `item_keys` are
+    refused as names of parameters.
     """
 
     http_method_names = ("get", "head", "options")
@@ -28,6 +29,7 @@ class ReadOnlyViewSet(GenericViewSet):
     pagination_class: Any = PageNumberPagination
     query_names: ClassVar[tuple[str, ...]] = ()
     list_names: ClassVar[frozenset[str]] = frozenset()
+    item_keys: ClassVar[tuple[str, ...]] = ()
     now: datetime
     query: dict[str, str]
     until: datetime | None = None  # when the clock alone changes the response
@@ -43,7 +45,7 @@ class ReadOnlyViewSet(GenericViewSet):
         self.now = request.META.get(caching.REQUEST_TIME) or timezone.now()
         paging = self.pagination_class.names if self.pagination_class else ()
         names = (*self.query_names, *paging)
-        received = parameters.read(request.query_params, names, self.list_names)
+        received = parameters.read(request.query_params, names, self.list_names, self.item_keys)
         self.query = {name: received[name] for name in names if name in received}
 
     def list(self, request: Request, *args: object, **kwargs: object) -> Response:

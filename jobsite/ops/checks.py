@@ -9,6 +9,7 @@ import re
 import tempfile
 from collections.abc import Callable
 from datetime import date
+from email.utils import getaddresses
 from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,12 +18,13 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.staticfiles.storage import ManifestFilesMixin, staticfiles_storage
 from django.core.checks import CheckMessage, Error, Info, Tags, Warning, register
-from django.core.exceptions import ImproperlyConfigured
+from django.core.exceptions import ImproperlyConfigured, ValidationError
+from django.core.validators import validate_email
 from django.db import DatabaseError
 from django.http.request import validate_host
 
 from jobsite.api.throttling import parse_rate
-from jobsite.environment import NEW_KEY
+from jobsite.environment import NEW_KEY, env
 from jobsite.ops.catalogs import outdated
 
 INTERNAL_ACCESS = ("public", "authenticated", "network")
@@ -66,6 +68,17 @@ def settings_are_valid(**kwargs: object) -> list[CheckMessage]:
         value = getattr(settings, name)
         if not re.fullmatch(rf"https?://\S+|{pattern}", value):
             messages.append(Error(f"{name} is {value!r}; it must be {allowed} or a URL.", id="jobsite.E020"))
+    try:
+        [(_name, address)] = getaddresses([settings.DEFAULT_FROM_EMAIL])
+        validate_email(address)
+    except (ValueError, ValidationError):
+        messages.append(
+            Error(
+                f"DEFAULT_FROM_EMAIL is {settings.DEFAULT_FROM_EMAIL!r}, which is no e-mail address.",
+                hint="Set it to an address such as jobs@example.com, or Jobs <jobs@example.com>.",
+                id="jobsite.E051",
+            )
+        )
     for name in ("V0_1_DEPRECATED_AT", "V0_1_SUNSET_AT"):
         try:
             date.fromisoformat(getattr(settings, name) or "2000-01-01")
@@ -107,6 +120,10 @@ def settings_are_valid(**kwargs: object) -> list[CheckMessage]:
     if settings.BACKUP_KEY_FALLBACKS and not settings.BACKUP_KEY:
         messages.append(Error("BACKUP_KEY_FALLBACKS needs a BACKUP_KEY.", id="jobsite.E032"))
     messages.extend(_folders())
+    messages.extend(
+        Warning(f"{name} is no setting.", hint=f"Did you mean {meant}?" if meant else None, id="jobsite.W031")
+        for name, meant in env.unknown(settings.BASE_DIR / ".env").items()
+    )
     return messages
 
 
@@ -242,7 +259,7 @@ def _machine() -> list[CheckMessage]:
     if isinstance(staticfiles_storage, ManifestFilesMixin) and staticfiles_storage.read_manifest() is None:
         messages.append(
             Warning(
-                f"Static files are not collected to {settings.STATIC_ROOT}: the admin's pages will fail.",
+                f"Static files are not collected to {settings.STATIC_ROOT}: pages have no style.",
                 hint="Run manage.py collectstatic for each release.",
                 id="jobsite.W011",
             )

@@ -55,6 +55,27 @@ def _reason() -> str:
     return f"no answer within {health.TIMEOUT:.0f} seconds."
 
 
+@register(Tags.database)  # not only for --deploy: `migrate` creates no tables in such a database
+def encoding_is_unicode(*, databases: object = None, **kwargs: object) -> list[CheckMessage]:
+    if not databases or connection.vendor != "postgresql":
+        return []
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW server_encoding")
+            [encoding] = cursor.fetchone()
+    except DatabaseError:
+        return []  # database_is_ready reports it
+    if encoding == "UTF8":
+        return []
+    return [
+        Error(
+            f"The database of DATABASE_URL is in {encoding}: it cannot store all names.",
+            hint="Create it with --template template0 --encoding UTF8 --locale C.UTF-8.",
+            id="jobsite.E050",
+        )
+    ]
+
+
 @connects
 def clocks_agree() -> Iterator[CheckMessage]:
     if connection.vendor != "postgresql":

@@ -21,6 +21,7 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, Error
 
 from jobsite.api.caching import CACHE_REVISION, CACHE_UNTIL, REQUEST_TIME, is_unchanged
+from jobsite.api.problems import LOCKED
 from jobsite.api.renderers import accepts_json
 from jobsite.api.throttling import RateLimit
 from jobsite.serving import SOURCE, replica
@@ -97,6 +98,17 @@ class CacheEntry:
 
 
 @dataclass
+class Flight:
+    """Requests for the same response at the same time. One makes it, the others wait."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    users: int = 0
+    has_waited: bool = False  # the request that has the lock
+    # A 503, with additions to the environ: the others would wait as long again.
+    failure: tuple[str, Headers, bytes, Environ] | None = None
+
+
+@dataclass
 class ResponseCache:
     """A WSGI application that caches the public responses of another one.
 
@@ -108,7 +120,7 @@ class ResponseCache:
     entries: "OrderedDict[Key, CacheEntry]" = field(default_factory=OrderedDict)
     size: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
-    flights: list[threading.Lock] = field(default_factory=lambda: [threading.Lock() for _ in range(64)])
+    flights: dict[Key, Flight] = field(default_factory=dict)
 
     def __call__(self, environ: Environ, start_response: Callable) -> Iterable[bytes]:
         key = self.key(environ)
@@ -118,8 +130,14 @@ class ResponseCache:
         try:
             entry = self.find(key, now)
             if entry is None:
-                with self.single_flight(key) if settings.RESPONSE_CACHE_MB else nullcontext() as has_waited:
-                    if has_waited:
+                is_shared = bool(settings.RESPONSE_CACHE_MB)
+                with self.single_flight(key) if is_shared else nullcontext(Flight()) as flight:
+                    if flight.failure:
+                        status, headers, body, added = flight.failure
+                        environ |= added
+                        start_response(status, headers)
+                        return [b"" if environ["REQUEST_METHOD"] == "HEAD" else body]
+                    if flight.has_waited:
                         now = time.time()
                         entry = self.find(key, now)
                     if entry is None:
@@ -165,15 +183,22 @@ class ResponseCache:
 
     @contextmanager
     def single_flight(self, key: Key) -> Any:
-        """Let one thread at a time make the response for `key`. Yield whether this thread had to wait."""
-        lock = self.flights[hash(key) % len(self.flights)]
-        is_free = lock.acquire(blocking=False)
-        is_acquired = is_free or lock.acquire(timeout=FLIGHT_TIMEOUT)
+        """Let one thread at a time make the response for `key`. Yield its flight."""
+        with self.lock:
+            flight = self.flights.setdefault(key, Flight())
+            flight.users += 1
+        is_free = flight.lock.acquire(blocking=False)
+        is_acquired = is_free or flight.lock.acquire(timeout=FLIGHT_TIMEOUT)
+        flight.has_waited = not is_free
         try:
-            yield not is_free
+            yield flight
         finally:
             if is_acquired:
-                lock.release()
+                flight.lock.release()
+            with self.lock:
+                flight.users -= 1
+                if not flight.users and self.flights.get(key) is flight:
+                    del self.flights[key]
 
     def make(self, key: Key, now: float, environ: Environ, start_response: Callable) -> Iterable[bytes]:
         """Let Django make the full, unconditional response for the time `now`, and cache it if public."""
@@ -181,12 +206,18 @@ class ResponseCache:
         plain = {name: value for name, value in environ.items() if name not in _CONDITIONS}
         plain["REQUEST_METHOD"] = "GET"
         status, headers, body = run_wsgi(self.application, plain)
+        if status.startswith("503"):
+            added: Environ = {LOCKED: True} if LOCKED in plain else {}
+            environ |= added
+            with self.lock:
+                if flight := self.flights.pop(key, None):  # later requests try again
+                    flight.failure = status, headers, body, added
         sets_cookie = any(name.lower() == "set-cookie" for name, _ in headers)
         if CACHE_REVISION not in plain or sets_cookie or not status.startswith("200"):
             start_response(status, headers)
             return [b"" if environ["REQUEST_METHOD"] == "HEAD" else body]
-        added = {"cache-control", "content-length", "content-encoding"}  # by CacheEntry.respond
-        kept = [(name, value) for name, value in headers if name.lower() not in added]
+        own = {"cache-control", "content-length", "content-encoding"}  # added by CacheEntry.respond
+        kept = [(name, value) for name, value in headers if name.lower() not in own]
         etag = next((value for name, value in headers if name.lower() == "etag"), "")
         entry = CacheEntry(plain[CACHE_REVISION], now, plain[CACHE_UNTIL], kept, etag, body)
         self.store(key, entry)

@@ -35,8 +35,20 @@ _VISIBLE_TAG = re.compile(
 )
 # Elements whose content is not HTML, or is not parsed.
 OPAQUE = DROPPED_WITH_CONTENT | {"noembed", "noframes", "plaintext", "textarea", "title", "xmp"}
+# An element of HTML, an end tag or a comment. "<jean@example.org>", "< 3000" and "<vector>" are text.
+_MARKUP = re.compile(
+    r"</[a-z]|<!--|<!doctype\b|<(?:abbr|address|article|aside|audio|big|blockquote|body|button|caption|center|cite"
+    r"|code|d[dlt]|del|div|em|embed|figure|font|footer|form|h[1-6r]|head|header|html|iframe|img|input|ins|label|li"
+    r"|link|main|mark|math|meta|nav|noscript|object|ol|picture|pre|script|section|select|small|span|strike|strong"
+    r"|style|su[bp]|svg|t[dhr]|table|tbody|template|textarea|thead|title|ul|video|[abipqsu]|br|[a-z]+:[a-z]+)"
+    r"(?=[\s/>])",
+    re.IGNORECASE,
+)
+_BLOCK = re.compile(r"</?(?:p|br|div|ul|ol|li|h[1-6]|blockquote|table|pre|section|article)\b", re.IGNORECASE)
+_ADDRESS = re.compile(r"<((?:mailto:)?[^\s<>/@\"']+@[^\s<>@\"']+|https?://[^\s<>\"']+)>", re.IGNORECASE)
+_LINE_END = re.compile(r"\r\n|[\r\v\f\x85\u2028\u2029]")
 _OPAQUE_TAG = re.compile(rf"<({'|'.join(sorted(OPAQUE))})\b", re.IGNORECASE)
-_TAG = re.compile(r"<([a-z][a-z0-9:-]*)", re.IGNORECASE)
+_TAG = re.compile(r"<([a-z][^\s/<>]*)", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"\s([a-z_:][-a-z0-9_:.]*)\s*=", re.IGNORECASE)
 _SCHEME = re.compile(r"\b([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 
@@ -53,23 +65,24 @@ class Alteration:
 def convert(html: str) -> tuple[CleanHtml, list[Alteration]]:
     """Return `html` with the allowed markup only, and the alterations.
 
-    Videos and other embedded content become links. `sanitise` converts tables to lists, and removes
-    everything else that is not allowed. Differences in notation (`<br/>`, `&#39;`) are not alterations.
+    Plain text becomes paragraphs and line breaks. Videos and other embedded content become links. `sanitise`
+    converts tables to lists, and removes everything else that is not allowed. Differences in notation
+    (`<br/>`, `&#39;`) are not alterations.
     """
     if isinstance(html, CleanHtml):
         return html, []
-    html = html.replace("\r\n", "\n").replace("\0", "")
+    html = _LINE_END.sub("\n", html).replace("\0", "")
     if not is_bounded(html):
         text = "only the text was kept: the tags are nested too deep, or too many are not well nested"
         return sanitise(html), [Alteration("markup_removed", text)]
-    alterations: list[Alteration] = []
+    html, alterations = _marked_up(html)
     converted = html
     if _HAS_MEDIA.search(html):
         converter = _Converter()
         converter.feed(_NORMALISER.clean(html))
         converter.close()
         converted = "".join(converter.written)
-        alterations = converter.alterations()
+        alterations += converter.alterations()
     if count := len(HAS_TABLE.findall(html)):
         alterations.append(
             Alteration("table_converted", f"replaced {count} <table> by a list, one item for each row")
@@ -81,6 +94,26 @@ def convert(html: str) -> tuple[CleanHtml, list[Alteration]]:
         after = _Census(clean if converted == html else sanitise(html))
         alterations += _removals(before, after, is_empty=not clean)
     return clean, alterations
+
+
+def _marked_up(text: str) -> tuple[str, list[Alteration]]:
+    """Return `text` as HTML, and the alterations, if it is plain text. In HTML, keep addresses in angle
+    brackets, which a parser would take for a tag."""
+    text = _ADDRESS.sub(r"&lt;\1&gt;", text)
+    count = text.strip().count("\n")
+    if _MARKUP.search(text):
+        if not count or _BLOCK.search(text):
+            return text, []
+        message = f"has tags but no paragraphs: {count} line breaks are shown as spaces"
+        return text, [Alteration("line_breaks", message)]
+    # Entities are kept: a service returns a text without tags as HTML too.
+    text = text.replace("<", "&lt;").replace(">", "&gt;")
+    if not count:
+        return text, []
+    paragraphs = re.split(r"\n(?:[^\S\n]*\n)+", text.strip())
+    lines = [paragraph.strip().replace("\n", "<br>") for paragraph in paragraphs]
+    message = f"converted plain text: kept {count} line breaks"
+    return "".join(f"<p>{line}</p>" for line in lines), [Alteration("plain_text", message)]
 
 
 def is_escaped(html: str) -> bool:

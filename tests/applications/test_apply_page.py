@@ -121,7 +121,6 @@ def test_vacancy_without_applications_is_closed(client: Client) -> None:
         {"publish_from": NOW + timedelta(seconds=1)},
         {"publish_until": NOW},
         {"status": "unpublished"},
-        {"apply_url": "https://elsewhere.example/"},
         {"form": None},
     ):
         vacancy = make_open(**changes, title="Secret nurse")
@@ -132,6 +131,20 @@ def test_vacancy_without_applications_is_closed(client: Client) -> None:
     for pk in ("0", "01", "-1", "x", "9" * 30, "٣", "1%00"):
         for response in (client.get(f"/apply/{pk}"), client.post(f"/apply/{pk}", {})):
             assert response.status_code == 404, pk
+
+
+def test_vacancy_with_applications_elsewhere_leads_there(client: Client) -> None:
+    vacancy = make_open(apply_url="https://elsewhere.example/?job=1", title="Nurse")
+    response = client.get(address(vacancy), headers={"Accept-Language": "nl"})
+    html = response.content.decode()
+    assert (response.status_code, response["Content-Language"]) == (200, "nl")
+    assert '<a href="https://elsewhere.example/?job=1" rel="noopener">Naar die site</a>' in html
+    assert client.post(address(vacancy), VALUES).status_code == 409
+    assert not Application.objects.exists()
+    closed = client.get("/apply/999999", headers={"Accept-Language": "nl"}).content.decode()
+    assert '<html lang="nl">' in closed
+    hidden = make_open(apply_url="https://elsewhere.example/", status="unpublished")
+    assert client.get(address(hidden)).status_code == 404
 
 
 def test_internal_vacancy_is_open_to_colleagues_only(client: Client, settings: Any) -> None:

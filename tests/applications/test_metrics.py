@@ -8,6 +8,7 @@ from applications.checks import emails_are_delivered
 from applications.mail.outbox import queue
 from applications.metrics import collect
 from applications.models import Message
+from tests.applications.makers import make_application, make_file, make_submission
 from tests.conftest import NOW
 
 pytestmark = pytest.mark.django_db
@@ -26,9 +27,10 @@ def gauges():
 
 
 def test_gauges_of_an_empty_outbox(at, django_assert_max_num_queries):
-    with django_assert_max_num_queries(3):
+    with django_assert_max_num_queries(4):
         found = gauges()
-    assert found == {f"jobsite_dispatch_{name}": [0] for name in ("due", "age_seconds", "failed")}
+    names = [f"jobsite_dispatch_{name}" for name in ("due", "age_seconds", "failed")]
+    assert found == {name: [0] for name in [*names, "jobsite_private_files_missing"]}
 
 
 def test_gauges_count_what_waits_and_what_failed(at):
@@ -38,8 +40,11 @@ def test_gauges_count_what_waits_and_what_failed(at):
     put(90, state="sent")
     put(90, state="failed")
 
+    make_file(make_submission(make_application(), {}))  # a row without its file
+
     expected = {"due": [2], "age_seconds": [1800], "failed": [1]}
-    assert gauges() == {f"jobsite_dispatch_{name}": values for name, values in expected.items()}
+    expected = {f"jobsite_dispatch_{name}": values for name, values in expected.items()}
+    assert gauges() == expected | {"jobsite_private_files_missing": [1]}
 
 
 def test_check_warns_about_emails_that_nobody_sends(at):

@@ -414,6 +414,22 @@ def test_applicant_deletes_the_account(mia, at, settings):
         assert each.get("/account/")["Location"].startswith("/account/login")
 
 
+def test_deletion_that_cannot_be_recorded_is_a_503_and_deletes_nothing(client, mia, settings, tmp_path):
+    settings.ERASURE_LOG = str(tmp_path / "no such folder" / "erased")
+    make_application(user=mia)
+    page, reply = "/account/delete", {"old_password": PASSWORD}
+    for response in (
+        signed_in(mia).post(page, reply, headers={"Accept-Language": "nl"}),
+        client.post(f"{receipt_path(make_anonymous())}/delete", headers={"Accept-Language": "nl"}),
+    ):
+        assert response.status_code == 503
+        assert "op dit moment niet worden verwijderd. Er is niets verwijderd." in text(response)
+    assert (Application.objects.count(), User.objects.filter(pk=mia.pk).exists()) == (2, True)
+
+    settings.ERASURE_LOG = ""
+    assert signed_in(mia).post(page, reply).status_code == 302
+
+
 def test_account_without_a_password_or_of_staff(at):
     client = signed_in(User.objects.create_user("oidc", "oidc@example.org"))
     assert "old_password" not in text(client.get("/account/delete"))

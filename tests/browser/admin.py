@@ -84,3 +84,23 @@ def served(page: Any, site: str) -> list[dict[str, Any]]:
 
 def picture() -> dict[str, Any]:
     return {"name": "a.png", "mimeType": "image/png", "buffer": encoded("PNG")}
+
+
+def cut_off(page: Any) -> list[str]:
+    """Return the visible fields and buttons of forms that an ancestor cuts off, or that leave the window."""
+    found: list[str] = page.evaluate("""() => {
+      const isCut = (field) => {
+        const box = field.getBoundingClientRect();
+        let card = field.parentElement;
+        const cuts = (element) => getComputedStyle(element).overflowX !== "visible";
+        while (card !== document.body && !cuts(card)) card = card.parentElement;
+        const around = card.getBoundingClientRect();
+        return box.left < around.left - 1 || box.right > around.right + 1;
+      };
+      const fields = document.querySelectorAll("main form :is(input, select, textarea, button, .select2)");
+      const isShown = (field) => field.checkVisibility() && !field.matches("[type=hidden], .sr-only");
+      return Array.from(fields)
+        .filter((field) => isShown(field) && isCut(field))
+        .map((field) => field.id || field.name || field.textContent.trim());
+    }""")
+    return found

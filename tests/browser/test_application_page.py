@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.contrib.sessions.models import Session
 from django.utils import timezone
 
 from applications.models import Application, HistoryEntry, MailTemplate, Message, Stage, Status
 from jobsite.accounts import roles
 from tests.applications.makers import make_application, make_file, make_stage, make_submission
-from tests.browser.admin import PASSWORD, findings, follow, log_in, serve_static_files, visit
+from tests.browser.admin import PASSWORD, cut_off, findings, follow, log_in, serve_static_files, visit
 from tests.factories import make_brand, make_vacancy
 
 LONG = "Donaudampfschifffahrtsgesellschaftskapitän" * 4
@@ -89,7 +90,7 @@ def test_recruiter_processes_an_application(live_server: Any, browser_page: Any,
     assert office.read_at is not None
 
     page.get_by_label("New note").fill("Good. @piet please call.")
-    follow(page, "button", "Add note")
+    page.get_by_role("button", name="Add note").click()
     page.get_by_text("Mentioned: Piet Peeters").wait_for()
 
     page.get_by_role("radio", name="4").check()
@@ -118,6 +119,19 @@ def test_recruiter_processes_an_application(live_server: Any, browser_page: Any,
     page.get_by_role("button", name="Undo: Rejected").click()
     page.get_by_text("The stage change was undone.").wait_for()
     assert findings(page) == []
+
+
+def test_every_field_lies_inside_its_card(live_server: Any, browser_page: Any, office: Application) -> None:
+    page, site = browser_page, live_server.url
+    log_in(page, site)
+    visit(page, address(site, office))
+    page.get_by_text("Add interview or task").click()
+    page.locator("#id_history-0-planned_at_1").wait_for()
+    found = {}
+    for width in (375, 1024, 1280, 1920):
+        page.set_viewport_size({"width": width, "height": 900})
+        found[width] = cut_off(page)
+    assert found == {width: [] for width in found}
 
 
 def test_pages_fit_a_phone(live_server: Any, browser_page: Any, office: Application) -> None:
@@ -161,3 +175,44 @@ def test_recruiter_works_by_keyboard(live_server: Any, browser_page: Any, office
         page.keyboard.press("Enter")
     office.refresh_from_db()
     assert office.rating == 3
+
+
+def test_text_of_a_note_and_an_email_survives_the_end_of_the_session(
+    live_server: Any, browser_page: Any, office: Application
+) -> None:
+    page, site = browser_page, live_server.url
+    log_in(page, site)
+    visit(page, address(site, office))
+    page.get_by_role("radio", name="4").check()
+    page.get_by_label("New note").fill("First note")
+    page.get_by_role("button", name="Add note").click()
+    page.locator("#notes").get_by_text("The note was added.").wait_for()
+    assert page.get_by_role("radio", name="4").is_checked()  # it is not saved yet
+    assert page.locator("#notes article").count() == 1
+
+    for kind in ("note", "email"):
+        if kind == "email":
+            visit(page, address(site, office).replace("change/", "email/"))
+            page.get_by_label("Subject").fill("Talk")
+        text = page.get_by_label("New note" if kind == "note" else "Text", exact=True)
+        text.fill("A long text")
+        Session.objects.all().delete()
+        page.get_by_role("button", name="Add note" if kind == "note" else "Preview").click()
+        page.get_by_text("You are signed out. Your text is kept in this browser.").wait_for()
+        assert text.input_value() == "A long text"
+        with page.expect_popup() as opened:
+            page.get_by_role("link", name="Sign in in a new tab").click()
+        log_in(opened.value, site)
+        opened.value.close()
+        other = page.context.new_page()  # as after the window was closed
+        visit(other, page.url)
+        other.get_by_text("Text that was not sent was restored.").wait_for()
+        assert findings(other) == []
+        other.close()
+        page.get_by_role("button", name="Add note" if kind == "note" else "Preview").click()
+        page.get_by_text("A long text").locator("visible=true").last.wait_for()
+    follow(page, "button", "Send")
+    page.get_by_text("The email is queued.").wait_for()
+    assert set(office.notes.values_list("text", flat=True)) == {"First note", "A long text"}
+    assert Message.objects.filter(kind="template", body="A long text").count() == 1
+    assert page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('unsaved:'))") == []

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from applications.apply import MODULES
 from applications.models import Application
 from forms_structure import operations as forms
 from forms_structure.presets import presets
@@ -248,3 +249,56 @@ def test_preview_has_the_same_form_without_javascript(
     plain_page.goto(f"{live_server.url}/preview/{token_for(vacancy.pk)}")
     assert plain_page.locator("#form form").inner_text() == ours
     assert plain_page.get_by_role("button", name="Send application").is_disabled()
+
+
+def test_nothing_typed_is_lost_while_the_form_is_taken_over(
+    browser_page: Any, live_server: Any, vacancy: Vacancy
+) -> None:
+    page, held = browser_page, []
+    page.route("**/form/schema", lambda route: held.append(route))  # as on a slow connection
+    for label in ("First name", "E-mail address"):
+        page.goto(f"{live_server.url}/apply/{vacancy.pk}")
+        page.locator(".job-form[method]").get_by_label(label).press_sequentially("anna@")
+        page.keyboard.press("Home")
+        page.keyboard.press("ArrowRight")
+        while not held:
+            page.wait_for_timeout(20)
+        held.pop().continue_()
+        page.locator(".job-form:not([method])").wait_for()
+        page.keyboard.type("n")
+        assert page.get_by_label(label).input_value() in ("annna@", "anna@n"), label
+        assert page.evaluate("document.activeElement.labels[0].innerText").startswith(label)
+
+
+def test_names_are_completed_in_forms_of_every_language(
+    browser_page: Any, live_server: Any, filters: Any
+) -> None:
+    structure = [
+        section(
+            text_field("voornaam"), text_field("veld_2", role="family_name"),
+            text_field("gsm", type="tel"), text_field("veld_4", type="email", role="email", required=True),
+            title="Wie",
+        )
+    ]  # fmt: skip
+    vacancy = make_open(form=forms.create(name="Wie", language="nl", structure=structure))
+    page = browser_page
+    requested: list[str] = []
+    page.on("request", lambda request: requested.append(request.url.partition("/static/")[2]))
+    open_page(page, live_server, vacancy)
+    found = [page.locator(f"[name={name}]").get_attribute("autocomplete")
+             for name in ("voornaam", "veld_2", "gsm", "veld_4")]  # fmt: skip
+    assert found == ["given-name", "family-name", "tel", "email"]
+    assert {url for url in requested if "forms_structure/" in url and url.endswith(".js")} == set(MODULES)
+
+
+def test_thanks_stay_after_a_reload(page: Any) -> None:
+    fill_in(page)
+    page.get_by_role("button", name="Send application").click()
+    page.get_by_text("Your reference").wait_for()
+    thanks = page.locator("#form").inner_text()
+    assert page.title() == "Thank you for your application"
+    page.reload()
+    page.get_by_text("Your reference").wait_for()
+    assert (page.locator("#form").inner_text(), page.title()) == (thanks, "Thank you for your application")
+    page.goto(page.url)
+    page.get_by_label("First name").wait_for()  # another application is possible

@@ -171,6 +171,25 @@ def test_leaving_unsaved_changes_needs_confirmation(desk: Desk) -> None:
     assert requested == ["beforeunload"]
 
 
+def test_unsaved_changes_survive_a_closed_window(desk: Desk) -> None:
+    page, form = desk.page, make_form()
+    desk.open(form)
+    desk.row("Years").click()
+    page.get_by_label("Label").fill("Years at work")
+    page.wait_for_function("Object.values(localStorage).some((text) => text.includes('Years at work'))")
+    page.once("dialog", lambda dialog: dialog.accept())
+    desk.open(form)
+    page.locator(".builder-toast", has_text="Unsaved changes were restored.").wait_for()
+    page.locator(".builder-toast").get_by_role("button", name="Undo").click()
+    assert "Years" in desk.rows()
+    page.get_by_role("button", name="Redo").click()
+    desk.row("Years at work").wait_for()
+    desk.save(2)
+    assert stored(form)[1]["fields"][0]["label"] == "Years at work"
+    desk.open(form)
+    assert page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('unsaved:'))") == []
+
+
 def test_work_on_a_form_continues_offline(desk: Desk) -> None:
     desk.open(make_form())
     desk.page.context.set_offline(True)

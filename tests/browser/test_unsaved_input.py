@@ -236,3 +236,22 @@ def test_two_recruiters_edit_one_vacancy(live_server: Any, browser_page: Any, of
     report(anna)
     anna.locator("[data-editors]").wait_for(state="hidden")
     bob.context.close()
+
+
+def test_saved_text_does_not_come_back_after_a_save_on_another_computer(
+    live_server: Any, browser_page: Any, office: User
+) -> None:
+    site, vacancy = live_server.url, make_vacancy(title="Nurse")
+    here = browser_page
+    there = here.context.browser.new_context().new_page()
+    for page, title in ((here, "Night nurse"), (there, "Head nurse")):
+        log_in(page, site)
+        open_form(page, site, vacancy)
+        page.fill("#id_title", title)
+        save(page, "_save")  # to the list, which removes no copy
+    open_form(here, site, vacancy)
+    page = here
+    page.wait_for_function("Object.keys(localStorage).every((name) => !name.startsWith('unsaved:'))")
+    has_value(page, "title", "Head nurse")
+    assert page.get_by_text("Unsaved changes from").count() == 0
+    there.context.close()

@@ -337,3 +337,24 @@ def test_vacancy_is_published_by_keyboard_only(live_server: Any, browser_page: A
     tab_to(page, "#logout-form button")
     enter(page)
     assert visit(page, f"{site}/admin/").url.endswith("/login/?next=/admin/")
+
+
+def test_pickers_are_translated_and_the_focus_is_not_below_the_buttons(
+    live_server: Any, browser_page: Any, office: Any
+) -> None:
+    page, site = browser_page, live_server.url
+    page.context.add_cookies([{"name": "django_language", "value": "nl", "url": site}])
+    log_in(page, site)
+    visit(page, f"{site}{ADMIN}add/")
+    assert page.locator(".timelist a").first.text_content() == "Nu"
+    page.set_viewport_size({"width": 1400, "height": 500})
+    below = """() => {
+      const field = document.activeElement;
+      const bar = document.querySelector("#submit-row");
+      const isCovered = field.getBoundingClientRect().bottom > bar.getBoundingClientRect().top + 1;
+      const isInForm = field.matches("#vacancy_form *") && !bar.contains(field);
+      return isInForm && isCovered ? field.id || field.className : "";
+    }"""
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        assert page.evaluate(below) == ""

@@ -1,5 +1,5 @@
-"""Applicants of `tests.chaos.submissions`: clients that submit, and repeat what they got no 201 for. And the
-site that takes their applications."""
+"""Applicants: clients that submit, and repeat what they got no 201 for. And the site that takes their
+applications."""
 
 import hashlib
 import http.client
@@ -17,6 +17,7 @@ from tests.servers import Postgres
 AGAIN = {409, 429, 502, 503, 504}  # statuses after which a client repeats the request with the same key
 REPEATED = 0.1  # of the requests that got a 201 are sent once more
 VACANCIES = 100
+TITLE = "Takes applications"
 PDF = b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\nendobj\n%%EOF\n"
 
 
@@ -100,15 +101,22 @@ def create() -> Site:
     from django.core.management import call_command
     from django.db import connection
 
+    call_command("migrate", verbosity=0)
+    site = open_vacancies(VACANCIES)
+    connection.close()
+    return site
+
+
+def open_vacancies(count: int) -> Site:
+    """Return `count` vacancies that take applications; create them unless they exist."""
     from tests.applications.submissions import sending
     from vacancies.models import Vacancy
 
-    call_command("migrate", verbosity=0)
-    form = sending.make_form()
-    vacancies = [sending.make_open_vacancy(form).pk for _ in range(VACANCIES)]
-    version = sending.served_version(Vacancy.objects.with_form().get(pk=vacancies[0]))
-    connection.close()
-    return Site(vacancies, version)
+    pks = list(Vacancy.objects.filter(title=TITLE).order_by("pk").values_list("pk", flat=True))
+    if not pks:
+        form = sending.make_form()
+        pks = [sending.make_open_vacancy(form, title=TITLE).pk for _ in range(count)]
+    return Site(pks, sending.served_version(Vacancy.objects.with_form().get(pk=pks[0])))
 
 
 @dataclass
@@ -121,17 +129,26 @@ class Applicants:
     clients: int
     site: Site
     within: float  # seconds after which the run is given up
+    first: int = 0  # number of the first applicant
+    pause: float = 0.0  # seconds between two submissions of a client
     references: dict[int, str] = field(default_factory=dict)
     statuses: Counter[int] = field(default_factory=Counter)
     mistakes: list[str] = field(default_factory=list)
 
     def start(self) -> None:
-        self._numbers = itertools.count()
+        self._numbers = itertools.count(self.first)
         self._lock = threading.Lock()
         self._end = time.monotonic() + self.within
         self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(self.clients)]
         for thread in self._threads:
             thread.start()
+
+    def stop(self) -> None:
+        """Send no more. What got no 201 is not repeated."""
+        self._end = 0.0
+        for thread in self._threads:
+            thread.join(120)
+            assert not thread.is_alive(), "an applicant still waits 120 s after the end"
 
     @property
     def is_done(self) -> bool:
@@ -139,7 +156,8 @@ class Applicants:
 
     def _run(self) -> None:
         client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)  # keeps its connection open
-        while (number := next(self._numbers)) < self.count:
+        while (number := next(self._numbers)) < self.first + self.count:
+            time.sleep(self.pause)
             application = self.site.application(number)
             reference = self._apply(client, application)
             if reference is None:

@@ -9,6 +9,7 @@ ENV = {
     "ALLOWED_HOSTS": "jobs.test,127.0.0.1",
     "PUBLIC_BASE_URL": BASE,
     "RATE_LIMIT": "1000000/min",  # uses Redis for each request and is never reached
+    "APPLY_PROOF": "off",
     "TRUSTED_PROXIES": "127.0.0.1/32",
     "DJANGO_SETTINGS_MODULE": "jobsite.settings",
 }

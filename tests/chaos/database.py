@@ -4,9 +4,11 @@ import os
 import sys
 from datetime import timedelta
 
+from tests.chaos.applicants import Site, open_vacancies
 from tests.chaos.config import APPLICANT, PASSWORD, RECRUITER
 from tests.servers import ROOT
 
+OPEN = 3  # vacancies that take applications
 POOL = 40  # vacancies that the writer publishes and unpublishes
 
 
@@ -21,9 +23,10 @@ def set_up(env: dict[str, str]) -> None:
     django.setup()
 
 
-def fill(env: dict[str, str], count: int) -> str:
+def fill(env: dict[str, str], count: int) -> tuple[str, Site]:
     """Configure Django for the primary alone and create content: `count` vacancies unless there are some, a
-    form, a recruiter, and an applicant, whose token is returned."""
+    form, a recruiter, an applicant, and vacancies that take applications. Return the token of the applicant,
+    and those vacancies."""
     set_up(env)
     from django.contrib.auth.models import User
     from django.core.management import call_command
@@ -39,6 +42,7 @@ def fill(env: dict[str, str], count: int) -> str:
     if not Vacancy.objects.exists():
         call_command("generate_vacancies", str(count), stdout=sys.stderr)
     make_form()
+    site = open_vacancies(OPEN)
     pool()
     User.objects.filter(username=RECRUITER).delete()
     User.objects.create_superuser(RECRUITER, password=PASSWORD)
@@ -51,7 +55,7 @@ def fill(env: dict[str, str], count: int) -> str:
     change = Vacancy.objects.next_change(after=timezone.now())
     if change and (change - timezone.now()).total_seconds() < 1800:
         sys.exit(f"Vacancies are scheduled to appear or expire at {change}. Start after that.")
-    return issue(user=applicant, lifetime=timedelta(days=1))[1]
+    return issue(user=applicant, lifetime=timedelta(days=1))[1], site
 
 
 def make_form() -> None:

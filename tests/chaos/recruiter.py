@@ -63,8 +63,10 @@ class Recruiter(threading.Thread):
         super().__init__(daemon=True)
         self.port, self.pks, self.ended = port, pks, ended
         self.cookies: dict[str, str] = {}
-        # By id: the title of the last save that was acknowledged, then those of attempts since.
+        # By id: the title of the last save that was acknowledged, then those of attempts since. An attempt
+        # without an answer may be committed, even later.
         self.titles: dict[int, list[str]] = {pk: [] for pk in pks}
+        self.overwritten: list[str] = []  # acknowledged saves that a later form did not show
         self.saved_at: list[float] = []
         self.unavailable: list[tuple[float, str]] = []
         self.failed: list[tuple[float, str]] = []
@@ -106,6 +108,9 @@ class Recruiter(threading.Thread):
                 if status == 200:
                     form = FormParser("vacancy_form", page).values
                     before = dict(form)["title"]
+                    if lost := self.lost({pk: before}):  # the next save would hide it
+                        self.overwritten += lost
+                        self.titles[pk] = []
                     title = f"{before.partition(' *')[0]} *{number}"
                     self.titles[pk] = [*(self.titles[pk] or [before]), title]
                     form = [*((name, value) for name, value in form if name != "title"), ("title", title)]
@@ -127,9 +132,9 @@ class Recruiter(threading.Thread):
         return len(self.saved_at)
 
     def lost(self, found: dict[int, str]) -> list[str]:
-        """The saves that were acknowledged and are not among the titles `found` in the database."""
+        """Acknowledged saves that are not among the titles `found`, of the database or of a form."""
         return [
-            f"saved {titles[0]!r}, found {found[pk]!r}"
-            for pk, titles in self.titles.items()
-            if titles and found[pk] not in titles
+            f"saved {self.titles[pk][0]!r}, found {title!r}"
+            for pk, title in found.items()
+            if self.titles[pk] and title not in self.titles[pk]
         ]

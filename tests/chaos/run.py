@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from tests import servers
+from tests.chaos.applicants import Applicants
 from tests.chaos.recruiter import Recruiter
 from tests.chaos.site import System
 from tests.chaos.traffic import READERS, Reader, Writer
@@ -29,7 +30,7 @@ class Scenario:
     is_single: bool = False  # one node without nginx; half of the readers without keep-alive
     switches: tuple[str, ...] = ()  # of gunicorn
     writes: bool = True
-    saves: bool = False  # a recruiter works in the admin
+    saves: bool = False  # a recruiter works in the admin, and an applicant submits
     least: int = 0  # requests; the run lasts until then, three times as long at most
     may_fail: int = 0  # requests whose connection may break
     saves_may_fail: int = 0
@@ -48,6 +49,7 @@ class Result:
     readers: list[Reader]
     writer: Writer | None
     recruiter: Recruiter | None
+    applicants: Applicants | None
     ended_at: dict[str, float]  # the time at which each action ended
     found: list[str] = field(default_factory=list)  # wrong after the run
 
@@ -72,6 +74,12 @@ class Result:
         saved_at = self.recruiter.saved_at if self.recruiter else ()
         times = [self.started_at, *saved_at, self.started_at + self.seconds]
         return max(after - before for before, after in pairwise(times))
+
+    @property
+    def submissions(self) -> str:
+        """How many got a 201, and how many of these are not stored with their file."""
+        missing = sum(text.startswith("submission ") for text in self.found)
+        return f"{len(self.applicants.references)} ({missing} lost)" if self.applicants else "-"
 
     def violations(self, is_timed: bool = True) -> list[str]:
         """Where the goal is not met; without the limits on time unless `is_timed`."""
@@ -101,7 +109,7 @@ class Result:
 
     HEAD = (
         "fault", "requests", "failed", "503", "wrong responses", "longest response, ms", "recovered after, s",
-        "saves", "writes visible", "goal",
+        "saves", "submissions", "writes visible", "goal",
     )  # fmt: skip
 
     def cells(self) -> list[Any]:
@@ -113,7 +121,7 @@ class Result:
         return [
             self.scenario.title, len(took), failed, unavailable, len(self.wrong),
             f"{1000 * max([0.0, *took]):.0f}", "-" if recovered is None else f"{recovered:.1f}", saves,
-            len(writer.visible_after) if writer else "-", self.scenario.goal,
+            self.submissions, len(writer.visible_after) if writer else "-", self.scenario.goal,
         ]  # fmt: skip
 
 
@@ -127,6 +135,10 @@ def run(
     readers = [Reader(oracle, system, port, ended, single and n % 2 == 0) for n in range(READERS)]
     writer = Writer(oracle, port, numbers, system.paused) if scenario.writes else None
     recruiter = Recruiter(port, oracle.saved, ended) if scenario.saves else None
+    applicants = None
+    if scenario.saves:
+        applicants = Applicants(port, 10**6, 1, system.site, 3600, next(numbers) * 10**6, pause=0.3)
+        applicants.start()
     threads: list[threading.Thread] = [*readers, *filter(None, (writer, recruiter))]
     start, ended_at = time.monotonic(), dict[str, float]()
     for thread in threads:
@@ -146,10 +158,14 @@ def run(
         ended.set()
         if writer:
             writer.ended.set()
+    if applicants:
+        applicants.stop()
     for thread in threads:
         thread.join(120)
         assert not thread.is_alive(), f"{scenario.title}: {thread} still waits 120 s after the end"
-    result = Result(scenario, start, time.monotonic() - start, readers, writer, recruiter, ended_at)
+    result = Result(
+        scenario, start, time.monotonic() - start, readers, writer, recruiter, applicants, ended_at
+    )
     system.repair()
     Writer.disconnect()
     if writer:
@@ -159,7 +175,12 @@ def run(
         from vacancies.models import Vacancy
 
         saved = Vacancy.objects.filter(pk__in=recruiter.pks)
+        result.found += recruiter.overwritten
         result.found += recruiter.lost(dict(saved.values_list("pk", "title")))
+    if applicants:
+        from tests.chaos.stored_submissions import lost
+
+        result.found += [*applicants.mistakes, *lost(applicants)]
     return result
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tests import servers
-from tests.chaos import database
+from tests.chaos import applicants, database
 from tests.chaos.config import ENV
 
 
@@ -14,7 +14,8 @@ class System(Protocol):
     """What a scenario runs against: a site on one machine, or a cluster."""
 
     paused: threading.Event  # no reads and no writes
-    token: str  # of the applicant
+    token: str  # of the applicant whose applications are read
+    site: applicants.Site  # for applicants who submit
     nodes: list[servers.Gunicorn]
     nginx: servers.LoadBalancer
 
@@ -43,8 +44,16 @@ class Site:
         self.started: list[servers.Server] = []
         memory = {"shared_buffers": "256MB", "max_wal_size": "4GB"} if count > 100_000 else {}
         self.primary = start(servers.Postgres(folder / "primary", max_connections="80", **memory))
-        self.env = ENV | {"STATIC_ROOT": str(folder / "static"), "DATABASE_URL": self.primary.url} | env
-        self.token = database.fill(self.env, count)
+        self.env = (
+            ENV
+            | {
+                "STATIC_ROOT": str(folder / "static"),
+                "PRIVATE_ROOT": str(folder / "private"),
+                "DATABASE_URL": self.primary.url,
+            }
+            | env
+        )
+        self.token, self.site = database.fill(self.env, count)
         self.redis = start(servers.Redis(folder / "redis"))
         self.env["CACHE_URL"] = self.redis.url
         self.nodes = [start(servers.Gunicorn(folder / f"node_{n}", self.env)) for n in (1, 2)]

@@ -35,6 +35,29 @@ def mistakes(applicants: Applicants) -> Iterator[str]:
     yield from _files(applicants)
 
 
+def lost(applicants: Applicants) -> Iterator[str]:
+    """Yield the submissions that got a 201 and are not stored with their values and their file."""
+    rows = Application.objects.filter(reference__in=applicants.references.values())
+    stored = {row.reference: row for row in rows.select_related("submission")}
+    for number, reference in sorted(applicants.references.items()):
+        row, sent = stored.get(reference), applicants.site.application(number)
+        if row is None or (row.email, row.submission.values) != (sent.email, sent.values):
+            yield f"submission {number}: lost after its 201"
+            continue
+        digests = [_sha256(file) for file in row.submission.files.all()]
+        if digests != ([sent.sha256] if sent.content else []):
+            yield f"submission {number}: its file is lost after its 201"
+
+
+def _sha256(row: SubmissionFile) -> str:
+    """Return the digest of the content, "" if there is none."""
+    try:
+        with open_file(row) as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except FileNotFoundError:
+        return ""
+
+
 def _files(applicants: Applicants) -> Iterator[str]:
     """Read every file."""
     seen: Counter[str] = Counter()

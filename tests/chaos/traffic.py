@@ -102,8 +102,11 @@ class Writer(threading.Thread):
         return self.oracle.versions[-1]
 
     def resolve(self) -> bool:
-        """Find out whether a write that failed was committed. Return whether that is known."""
-        from django.db import DatabaseError
+        """Find out whether a write that failed was committed. Return whether that is known.
+
+        Locks the rows: a commit that still waits for a standby is invisible, but holds them.
+        """
+        from django.db import DatabaseError, transaction
 
         from vacancies.models import Vacancy
 
@@ -111,8 +114,9 @@ class Writer(threading.Thread):
         if version.committed is not None:
             return True
         try:
-            written = Vacancy.objects.filter(pk__in=list(version.titles))
-            rows = list(written.values_list("pk", "title", "status"))
+            written = Vacancy.objects.filter(pk__in=list(version.titles)).order_by("pk").select_for_update()
+            with transaction.atomic():
+                rows = list(written.values_list("pk", "title", "status"))
         except DatabaseError:
             self.disconnect()
             return False

@@ -54,7 +54,7 @@ def is_problem(response: Response, status: int) -> bool:
     assert response.status == status
     assert response.headers.get_all("Content-Type") == ["application/problem+json"]
     assert (response.json["type"], response.json["status"]) == ("about:blank", status)
-    assert {"title", "detail"} < response.json.keys()
+    assert response.json.keys() >= {"title", "detail", "instance"}
     (cache_control,) = response.headers.get_all("Cache-Control")
     assert "no-store" in cache_control
     return True

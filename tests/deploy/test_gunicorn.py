@@ -1,13 +1,17 @@
 """gunicorn with deploy/gunicorn.conf.py, without nginx."""
 
+import os
 import resource
+import signal
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.deploy.conftest import MAKE, Gunicorn
-from tests.servers import Instance
+from tests.servers import ROOT, SYSTEM_ENV, Instance, free_port
 
 pytestmark = pytest.mark.slow("starts gunicorn")
 
@@ -35,8 +39,27 @@ def test_malformed_request_is_a_problem_document(site):
 
         assert (request[:99], answer.status, answer.json["status"]) == (request[:99], status, status)
         assert answer.headers["Content-Type"] == "application/problem+json"
+        assert answer.json.keys() == {"type", "title", "status", "detail", "instance"}
         assert answer.headers["Cache-Control"] == "no-store"
         assert b"zyx" not in answer.body
+
+
+def test_wrong_setting_ends_in_a_line_that_names_the_variable(tmp_path, site):
+    used = f"127.0.0.1:{site.gunicorn.port}"
+    free = {"BIND": f"127.0.0.1:{free_port()}"}
+    for variables, line in (
+        ({"WEB_THREADS": "two"}, "WEB_THREADS is 'two', not a whole number of 1 or more."),
+        ({"BIND": "127.0.0.1:http"}, "BIND is '127.0.0.1:http': 'http' is not a valid port number."),
+        ({"BIND": used}, f"BIND: cannot listen on {used}: Address already in use."),
+        (free | {"DATABASE_URL": "mysql://u:hunter2@h/x"},
+         "DATABASE_URL begins with mysql://; it must be like postgres://user:password@host/name."),
+    ):  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-m", "gunicorn", "-c", "deploy/gunicorn.conf.py"], cwd=ROOT,
+            env=SYSTEM_ENV | variables | {"LOG_FORMAT": "json"}, capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert (done.returncode > 0, line in done.stderr.splitlines()) == (True, True), (line, done.stderr)
+        assert "ImproperlyConfigured" not in done.stderr
 
 
 def test_headers_cannot_set_server_variables(site):
@@ -69,6 +92,14 @@ def test_two_workers_with_threads_and_one_listening_port(site):
             links.append(link.readlink())
     rows = [row.split() for row in Path("/proc/net/unix").read_text().splitlines()[1:]]
     assert not {f"socket:[{row[6]}]" for row in rows if row[3] == "00010000"} & set(map(str, links))
+
+
+def test_frozen_worker_is_replaced_and_holds_no_request_for_long(node):
+    [frozen] = node.workers()
+    os.kill(frozen, signal.SIGSTOP)
+
+    assert node.request("/v1/filters", Host="127.0.0.1").status == 200  # the client waits for 30 s at most
+    assert node.workers() != [frozen]
 
 
 @pytest.fixture

@@ -53,6 +53,16 @@ def test_requests_with_credentials_bypass_the_cache(site):
     assert site.nginx.request(path).headers["X-Cache-Status"] == "MISS"
 
 
+def test_unacceptable_type_is_a_406_of_a_cached_path(site):
+    path = f"/v1/filters?{time.time()}"
+    for accept, status in (
+        ("text/html", 406),
+        ("text/html, */*;q=0.1", 200),
+        ("*/*, application/json;q=0", 406),
+    ):
+        assert [site.nginx.request(path, Accept=accept).status for _ in range(4)] == [status] * 4
+
+
 def test_internal_and_personal_responses_are_not_cached(site):
     lists = ("/v1/vacancies/internal", "/v1/vacancies/hot/internal", "/v0.1/vacancies/internal")
     statuses = dict.fromkeys((*lists, "/v1/user/applications"), 401)

@@ -8,9 +8,12 @@ from io import StringIO
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.mail import EmailMessage
 from django.core.management import CommandError, call_command
 
+from applications.mail.smtp import Transport
 from jobsite.demo import content
+from jobsite.demo import mail as demo_mail
 from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db
@@ -70,6 +73,20 @@ def test_command_prints_links_curl_lines_and_accounts_that_work(printed, client)
 
 
 @pytest.mark.slow("creates the content of the demo")
+def test_emails_are_collected_in_a_file_whose_path_is_printed(printed, settings, tmp_path):
+    path = settings.BASE_DIR / "demo-emails.txt"
+    assert f"Emails: they are collected in {path}. Set EMAIL_URL to send them." in printed.splitlines()
+
+    settings.BASE_DIR = tmp_path
+    settings.EMAIL_BACKEND = settings.EMAIL_BACKEND  # restored after the test
+    demo_mail.collect()
+    for number in range(2):
+        Transport().send(EmailMessage(f"Subject {number}", "Text", "jobs@example.org", ["mia@example.org"]))
+
+    text = (tmp_path / "demo-emails.txt").read_text()
+    assert re.findall("^Subject: (.*)$", text, re.MULTILINE) == ["Subject 0", "Subject 1"]
+
+
 def test_second_run_reports_existing_content_and_keeps_passwords(printed):
     recruiter = User.objects.get(username="recruiter")
     recruiter.set_password("something else")

@@ -282,6 +282,13 @@ def test_admin_shows_the_preview_link_to_viewers_of_the_vacancy(client: Client) 
 # --- the page of a public vacancy ---
 
 
+def test_bar_of_the_page_is_for_staff(client: Client) -> None:
+    public = f"/vacancies/{make_full('published').pk}"
+    assert b"This is what everyone sees now." not in client.get(public).content
+    client.force_login(User.objects.create_user("recruiter", is_staff=True))
+    assert b"This is what everyone sees now." in client.get(public).content
+
+
 def test_page_is_open_like_the_item_of_the_interface(client: Client, settings: Any) -> None:
     vacancy = make_full("published")
     absent = client.get(f"/vacancies/{10**9}").content

@@ -15,10 +15,10 @@ from django.utils.translation import gettext as _
 from jobsite.admin.charts import sparkline
 from jobsite.text.formats import format_datetime
 from jobsite.types import UserRequest
-from vacancies.access import readable_by
+from vacancies.access import brands_of, readable_by
 from vacancies.admin.calendar import calendar
-from vacancies.admin.list.filters import REASONS
-from vacancies.models import DailyVacancies, State, Vacancy
+from vacancies.admin.list.filters import APPROVAL, REASONS
+from vacancies.models import APPROVE, DailyVacancies, State, Status, Vacancy, waiting_for_approval
 from vacancies.statistics.counts import STATES, counts_for
 from vacancies.statistics.reading import Days, by_day, in_parts, last_recorded
 
@@ -27,19 +27,41 @@ TREND = 90  # days
 WEEK = 7
 
 
+def approves(request: UserRequest) -> bool:
+    """Whether the menu of the user has the requests for approval. One query per request."""
+    if not hasattr(request, "_approves"):
+        strict = brands_of(request.user).filter(requires_approval=True)
+        request._approves = request.user.has_perm(APPROVE) and strict.exists()  # type: ignore[attr-defined]
+    return request._approves  # type: ignore[attr-defined]
+
+
+def waiting_count(request: UserRequest) -> int:
+    """Return the number of the user's vacancies that wait for approval, as their list has it. It is never a
+    stored one: somebody waits for it. One query per request."""
+    if not hasattr(request, "_waiting_for_approval"):
+        own = Vacancy.objects.editable_by(request.user).exclude(status=Status.ARCHIVED)
+        request._waiting_for_approval = waiting_for_approval(own).count()  # type: ignore[attr-defined]
+    return request._waiting_for_approval  # type: ignore[attr-defined]
+
+
+def waiting_badge(request: UserRequest) -> str:
+    return format_count(waiting_count(request)) if approves(request) else ""
+
+
 def dashboard(request: UserRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add the vacancies of the user's brands to the context of the admin index, if the user may view them."""
     if not request.user.has_perm("vacancies.view_vacancy"):
         return context
     now = timezone.now()
     counts = counts_for(request.user, at=now)
+    numbers = {**counts.numbers, APPROVAL: waiting_count(request)}
     trends = vacancy_trends(request.user)
     return context | {
         "title": _("Dashboard"),
         "states": [
             {
                 "state": state,
-                "count": format_count(counts.numbers.get(state.value, 0)),
+                "count": format_count(numbers.get(state.value, 0)),
                 "url": address(state=state),
                 "trend": trends.get(state),
             }
@@ -50,7 +72,7 @@ def dashboard(request: UserRequest, context: dict[str, Any]) -> dict[str, Any]:
         "attention": [
             {"label": label, "count": format_count(count), "url": address(attention=code)}
             for code, label in REASONS
-            if (count := counts.numbers.get(code, 0))
+            if (count := numbers.get(code, 0))
         ],
         "calendar": calendar(request, Vacancy.objects.editable_by(request.user), at=now),
         "latest": latest(request),

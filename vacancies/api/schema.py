@@ -159,7 +159,11 @@ VACANCY = {
         ["array", "null"], "Recruiters of the vacancy; null if there are none.", [example(RECRUITER)],
         items=reference("Recruiter"), minItems=1,
     ),
-    "updated_at": _datetime("Last change.", "2026-11-03 14:20:05"),
+    "updated_at": _datetime(
+        "Last change of the vacancy itself. It stays when the label of an option, a recruiter or a brand "
+        "changes: compare whole items.",
+        "2026-11-03 14:20:05",
+    ),
     "created_at": _datetime("Creation.", "2026-10-28 09:00:00"),
     "apply_url": _address_or_null(
         "Address of another site where applicants apply; null if they use the application form.",
@@ -220,7 +224,7 @@ OF_FORMS = {
 
 ID = OpenApiParameter(
     "id",
-    {"type": "integer", "minimum": 1, "pattern": "^[1-9][0-9]{0,18}$", "examples": [412]},
+    {"type": "integer", "minimum": 1, "pattern": "^[1-9][0-9]{0,18}$", "examples": [20]},
     OpenApiParameter.PATH,
     required=True,
     description="Unique identifier of the vacancy, in plain digits without leading zeros.",

@@ -96,6 +96,7 @@ class VacancyViewSet(ListViewSet):
 
     serializer_class = VacancySerializer
     item_version = "v0_1"
+    item_keys = VacancySerializer.Meta.fields
     successor = "v1:vacancy-list"  # the route that replaces the list
 
     def finalize_response(

@@ -181,6 +181,7 @@ class VacancyViewSet(ListViewSet):
     item_version = "v1"
     filterset_class = VacancyFilterSet
     query_names = (*VacancyFilterSet.base_filters, "fields")
+    item_keys = VacancySerializer.Meta.fields
     list_names = OPTION_NAMES | {"fields"}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -438,6 +439,7 @@ class FilterViewSet(ReadOnlyViewSet):
     serializer_class = FilterSerializer
     pagination_class = Unpaged
     query_names = tuple(FacetFilterSet.base_filters)
+    item_keys = VacancySerializer.Meta.fields
     list_names = OPTION_NAMES
 
     def list(self, request: Request, *args: object, **kwargs: object) -> Response:

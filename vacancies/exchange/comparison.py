@@ -5,10 +5,11 @@ from collections.abc import Iterable
 from jobsite.types import JsonObject
 from vacancies.choices import Keyword
 from vacancies.exchange.columns import COLUMNS
+from vacancies.exchange.related import comparable
 from vacancies.models import Attachment, Change, Vacancy, Version
 
 # Columns that an import does not change once a recruiter has set them.
-RECRUITER_COLUMNS = ("publish_until", "audience")
+RECRUITER_COLUMNS = ("publish_until", "audience", "status", "publish_from")
 
 
 def column_values(item: JsonObject, vacancy: Vacancy) -> JsonObject:
@@ -33,9 +34,17 @@ def different_keys(item: JsonObject, vacancy: Vacancy, attachments: list[Attachm
     different = [
         name for name, value in column_values(item, vacancy).items() if getattr(vacancy, name) != value
     ]
-    stored: JsonObject = {keyword.value: vacancy.labels(keyword) for keyword in Keyword}
-    for name in ("brand", "head_recruiter"):
-        stored[name] = getattr(vacancy, name) and getattr(vacancy, name).name
+    different += [
+        keyword.value
+        for keyword in Keyword
+        if keyword in item
+        and list(dict.fromkeys(map(comparable, item[keyword])))
+        != list(map(comparable, vacancy.labels(keyword)))
+    ]
+    stored: JsonObject = {
+        "brand": vacancy.brand and comparable(vacancy.brand.name),
+        "head_recruiter": vacancy.head_recruiter and vacancy.head_recruiter.name,
+    }
     stored["recruiters"] = [link.recruiter.name for link in vacancy.ordered_recruiter_links]
     stored["attachments"] = [(a.name, a.url) for a in attachments if a.url]
     for name, value in stored.items():
@@ -46,7 +55,9 @@ def different_keys(item: JsonObject, vacancy: Vacancy, attachments: list[Attachm
             received = list(dict.fromkeys(data["name"] for data in received or ()))
         elif name == "attachments":
             received = attachment_pairs(item)
-        elif name in ("brand", "head_recruiter"):
+        elif name == "brand":
+            received = received and comparable(received["name"])
+        elif name == "head_recruiter":
             received = received and received["name"]
         if received != value:
             different.append(name)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 from django.utils import timezone
 from rest_framework import ISO_8601, serializers
@@ -80,6 +80,15 @@ class UrlField(TextField):
 
 class ChoiceField(serializers.ChoiceField):
     """The value of a choice. Null becomes "" unless the column can be null."""
+
+    default_error_messages = {"invalid_choice": "Must be one of {allowed}; received {received}."}
+
+    def fail(self, key: str, **kwargs: Any) -> NoReturn:
+        kwargs |= {
+            "allowed": ", ".join(map(str, self.choices)),
+            "received": format_value(kwargs.get("input")),
+        }
+        super().fail(key, **kwargs)
 
     def run_validation(self, data: object = serializers.empty) -> object:
         return super().run_validation("" if data is None and not self.allow_null else data)

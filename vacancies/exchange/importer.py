@@ -1,6 +1,7 @@
 """Import of vacancies: items of API v1 become rows. Importing the same items again changes nothing.
 
 The source decides the content of a vacancy. Recruiters decide its publication: an import keeps what they set.
+A service publishes what it lists. A file may state the publication of each vacancy.
 """
 
 import hashlib
@@ -29,12 +30,14 @@ from vacancies.exchange.item_reader import CLOCK_SKEW, ItemReader
 from vacancies.exchange.list_order import ContradictionError, apply_order
 from vacancies.exchange.related import RelatedRows
 from vacancies.exchange.reports import VacancyReport
+from vacancies.exchange.serializers import FileStatus
 from vacancies.exchange.sources import Row
 from vacancies.models import (
     Attachment,
     Audience,
     Filter,
     Recruiter,
+    State,
     Status,
     Vacancy,
     VacancyOption,
@@ -139,12 +142,10 @@ class Importer:
             return
         before = copy(stored) if stored else None
         changed = self._set_columns(row, item, vacancy, is_new=before is None)
-        options = self._options(item, vacancy, changed)
+        options = self._options(row, item, vacancy, changed)
         recruiters = self._recruiters(row, item, vacancy, changed)
         attachments = _attachments(item, uploads, changed)
-        # A draft without publish_from was never published here: an earlier import left it as a draft.
-        if vacancy.status == Status.DRAFT and vacancy.publish_from is None:
-            self._publish_draft(row, item, vacancy, changed)
+        self._set_publication(row, item, vacancy, changed)
         self._check(item, before, vacancy, changed)
         updated_at = item.get("updated_at", self.now if changed else vacancy.updated_at)
         if vacancy.updated_at != updated_at:
@@ -174,16 +175,16 @@ class Importer:
             setattr(vacancy, name, wanted[name])
         return changed
 
-    def _options(self, item: JsonObject, vacancy: Vacancy, changed: set[str]) -> list[int]:
+    def _options(self, row: Row, item: JsonObject, vacancy: Vacancy, changed: set[str]) -> list[int]:
         """Return the ids of the options of all keywords; those that `item` does not have stay as they are."""
+        note = partial(self.report.note, row, item, "")
         options: list[int] = []
         for keyword in Keyword:
             known = [c.option_id for c in vacancy.ordered_choices if c.keyword == keyword]
-            chosen = (
-                [self._rows.option(keyword, label).pk for label in item[keyword]]
-                if keyword in item
-                else known
-            )
+            chosen = known
+            if keyword in item:
+                named = (self._rows.option(keyword, label, note).pk for label in item[keyword])
+                chosen = list(dict.fromkeys(named))
             options += chosen
             if chosen != known:
                 changed.add("options")
@@ -199,17 +200,55 @@ class Importer:
             changed.add("recruiters")
         return recruiters
 
-    def _publish_draft(self, row: Row, item: JsonObject, vacancy: Vacancy, changed: set[str]) -> None:
-        """Publish `vacancy` as the source does, or report why it stays a draft."""
+    def _set_publication(self, row: Row, item: JsonObject, vacancy: Vacancy, changed: set[str]) -> None:
+        """Set the status of `vacancy` and the start of its publication as the source does, unless a recruiter
+        decided. Add "status" to `changed` if one of them changed."""
+        status = item.get("status")
+        before = (vacancy.status, vacancy.publish_from)
+        if status in (FileStatus.DRAFT, FileStatus.CLOSED):
+            vacancy.status = Status.DRAFT if status == FileStatus.DRAFT else Status.UNPUBLISHED
+            vacancy.publish_from = item.get("published_at", vacancy.publish_from)
+        # A draft without publish_from was never published here: an earlier import left it as a draft.
+        elif (
+            status
+            or before == (Status.DRAFT, None)
+            or (not row.is_from_service and vacancy.status == Status.PUBLISHED)
+        ):
+            self._publish(row, item, vacancy)
+        if (vacancy.status, vacancy.publish_from) == before:
+            return
+        if vacancy.pk in self._set_by_recruiters["status"] | self._set_by_recruiters["publish_from"]:
+            vacancy.status, vacancy.publish_from = before
+            text = "differs from what a recruiter set here; not changed"
+            self.report.note(row, item, "status", "kept", text)
+        else:
+            changed.add("status")
+
+    def _publish(self, row: Row, item: JsonObject, vacancy: Vacancy) -> None:
+        """Publish `vacancy` as the source does, or report why not."""
+        start = item.get("published_at") or vacancy.publish_from
+        if item.get("status") == FileStatus.SCHEDULED and start is None:
+            raise _RowRefusedError(Remark("published_at", "required", "A scheduled vacancy needs it."))
+        start = start or vacancy.created_at
+        if vacancy.state_at(self.now) in (State.PUBLISHED, State.EXPIRED) and start <= self.now:
+            return
         missing = list(vacancy.missing_to_publish().values())
         if vacancy.brand and vacancy.brand.requires_approval:
             missing.append("The brand publishes with approval only.")
         if missing:
-            remarks = [Remark("", "draft", f"imported as a draft: {' '.join(missing)}")]
+            what = "imported as a draft" if vacancy.status == Status.DRAFT else "not published"
+            remarks = [Remark("", "draft", f"{what}: {' '.join(missing)}")]
             self.report.add("draft", row.name, *remarks, id=item["id"], is_id_shown=True)
-        else:
-            self._publish(row, item, vacancy)
-            changed.add("status")
+            return
+        if row.is_from_service:
+            if start > self.now + CLOCK_SKEW:
+                text = "is in the future, but the source shows the vacancy; it was published now"
+                self.report.note(row, item, "published_at", "future", text)
+            start = min(start, self.now)
+        elif start > self.now and item.get("status") != FileStatus.SCHEDULED:
+            text = "is in the future; the vacancy is public from then on"
+            self.report.note(row, item, "published_at", "future", text)
+        vacancy.status, vacancy.publish_from = Status.PUBLISHED, start
 
     def _check(self, item: JsonObject, before: Vacancy | None, vacancy: Vacancy, changed: set[str]) -> None:
         """Raise _RowRefusedError if `vacancy` would close before it opens, or needs approval."""
@@ -228,18 +267,12 @@ class Importer:
         if is_new:
             self.report.created += 1
             self.report.expired += bool(vacancy.publish_until and vacancy.publish_until <= self.now)
+            is_hidden = item.get("status") == FileStatus.DRAFT or vacancy.status == Status.UNPUBLISHED
+            self.report.not_public += is_hidden or vacancy.state_at(self.now) == State.SCHEDULED
         elif changed:
             self.report.updated += 1
         else:
             self.report.unchanged += 1
-
-    def _publish(self, row: Row, item: JsonObject, vacancy: Vacancy) -> None:
-        published_at = item.get("published_at") or vacancy.created_at
-        if published_at > self.now + CLOCK_SKEW:
-            text = "is in the future, but the source shows the vacancy; it was published now"
-            self.report.note(row, item, "published_at", "future", text)
-        vacancy.status = Status.PUBLISHED
-        vacancy.publish_from = min(published_at, self.now)
 
     def _publish_until(self, row: Row, item: JsonObject, vacancy: Vacancy) -> datetime | None:
         """Return the end of publication: that of the source, unless a recruiter set it here."""
@@ -302,6 +335,10 @@ class Importer:
             text = f"differs from the file that was imported first; not changed: {', '.join(different)}"
             self.report.note(row, item, "", "content_differs", text)
         audience = self._audience(row, item, vacancy.audience)
+        if audience != vacancy.audience and item.get("status", FileStatus.PUBLISHED) != FileStatus.PUBLISHED:
+            text = f"is {item['status']} in this file; the audience was not changed"
+            self.report.note(row, item, "status", "kept", text)
+            audience = vacancy.audience
         if audience == vacancy.audience:
             self.report.unchanged += 1
             return

@@ -1,5 +1,7 @@
 """Validation and conversion of the items of a source."""
 
+import re
+from collections.abc import Iterable
 from datetime import timedelta
 
 from django.utils import timezone
@@ -14,6 +16,15 @@ from vacancies.exchange.serializers import SINGULAR, TEXTS, ItemSerializer
 from vacancies.exchange.sources import Row
 
 CLOCK_SKEW = timedelta(minutes=5)
+
+# Words in the names of keys of other systems that say whether, until when or to whom a vacancy is shown.
+_STATE_WORD = re.compile(
+    "status|state|draft|(un)?publish(ed)?|publication|(in)?active|visible|visibility|hidden|archived?"
+    "|clos(e[ds]?|ing)|expir(e[ds]?|y|ation)|deleted|removed|withdrawn|(on|off)line|live|scheduled|audience"
+    "|unlisted|deadline|until|valid|embargo|enabled|disabled"
+)
+_AUDIENCE_WORDS = {"internal", "external", "public", "private", "confidential", "only"}
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
 
 class ItemReader:
@@ -43,18 +54,24 @@ class ItemReader:
                 is_id_shown=True,
             )
             return None
+        if row.is_from_service:
+            del serializer.fields["status"]
         if not serializer.is_valid():
             self.report.refuse(row.name, *faults(serializer.errors), id=pk, is_id_shown=True)
             return None
         item = dict(serializer.validated_data)
-        if errors := [*self._convert_texts(item, changes), *_in_the_future(row, item)]:
+        unknown = row.item.keys() - serializer.fields.keys()
+        errors = [*self._convert_texts(item, changes), *_in_the_future(row, item)]
+        if not row.is_from_service:  # a service publishes what it lists
+            errors += _state_keys(unknown)
+        if errors:
             self.report.refuse(row.name, *errors, id=pk, is_id_shown=True)
             return None
         for singular, keyword in SINGULAR.items():
             if singular in item:
                 labels = item.pop(singular)
                 item[keyword] = item.get(keyword) or labels
-        if unknown := row.item.keys() - serializer.fields.keys() - self._unknown_keys:
+        if unknown := unknown - self._unknown_keys:
             self._unknown_keys |= unknown
             text = f"unknown keys were ignored: {', '.join(sorted(unknown))}"
             self.report.add("note", row.name, Remark("", "unknown_keys", text), id=item["id"])
@@ -85,6 +102,17 @@ class ItemReader:
             values[name], alterations = convert(text)
             changes += (Remark(path, each.code, each.message) for each in alterations)
         return errors
+
+
+def _state_keys(unknown: Iterable[str]) -> list[Remark]:
+    """The errors for unknown keys that seem to state the publication. Ignoring one could publish a draft."""
+    text = "Looks like a state of the vacancy. Use status, published_at and publish_until, or remove it."
+    errors = []
+    for key in sorted(unknown):
+        words = {word.lower() for word in _WORD.findall(key)} - {"is"}
+        if any(map(_STATE_WORD.fullmatch, words)) or (words and words <= _AUDIENCE_WORDS):
+            errors.append(Remark(key, "state_key", text))
+    return errors
 
 
 def _in_the_future(row: Row, item: JsonObject) -> list[Remark]:

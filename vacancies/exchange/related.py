@@ -11,30 +11,42 @@ from vacancies.models import Brand, Filter, FilterOption, Recruiter
 Note = Callable[[str, str], None]  # called with the code and the text of a note
 
 
+def comparable(label: str) -> str:
+    """Return `label` without case and outer spaces. Labels that differ only in these are the same."""
+    return label.strip().casefold()
+
+
 class RelatedRows:
     """Returns the rows that items refer to. The first item of a source that has a row decides its values."""
 
     def __init__(self, report: VacancyReport) -> None:
         self.report = report
+        self._merged: set[tuple[str, str]] = set()
         self._filters = {f.keyword: f for f in Filter.objects.all()}
         self.clear()
 
     def clear(self) -> None:
         """Drop cached rows: they may have been rolled back with a refused item."""
         self._rows: dict[tuple[object, ...], object] = {}
+        self._brand_names: dict[str, str] = {}
         self.clear_options()
 
     def clear_options(self) -> None:
         """Drop cached options: a recruiter may have merged or deleted some."""
         self._options: dict[str, dict[str, FilterOption]] = {}
 
-    def option(self, keyword: Keyword, label: str) -> FilterOption:
+    def option(self, keyword: Keyword, label: str, note: Note) -> FilterOption:
+        """Return the option `label`, else one with the same label, else a new one."""
         if keyword not in self._options:
-            known = FilterOption.objects.filter(filter=self._filters[keyword])
-            self._options[keyword] = {option.label: option for option in known}
-        options = self._options[keyword]
+            known = FilterOption.objects.filter(filter=self._filters[keyword]).order_by("-pk")
+            same = {comparable(option.label): option for option in known}
+            self._options[keyword] = same | {option.label: option for option in known}
+        options, key = self._options[keyword], comparable(label)
         if label not in options:
-            options[label] = self._filters[keyword].add_option(label, beside=options.values())
+            if key not in options:
+                options[key] = self._filters[keyword].add_option(label.strip(), beside=options.values())
+            options[label] = options[key]
+        self._note_merged(keyword, label, options[label].label, note)
         return options[label]
 
     def brand(self, data: JsonObject, note: Note) -> Brand:
@@ -42,12 +54,28 @@ class RelatedRows:
         if "icons" in data:
             icons = data["icons"] or {"small": "", "large": ""}
             values |= {f"icon_{size}_url": icons[size] for size in ("small", "large") if size in icons}
+        name = self._brand_name(data["name"])
+        self._note_merged("brand", data["name"], name, note)
         return self._updated(
-            ("brand", data["name"]),
-            lambda: Brand.objects.filter(name=data["name"]).first() or Brand(name=data["name"]),
+            ("brand", name),
+            lambda: Brand.objects.filter(name=name).first() or Brand(name=name),
             lambda brand: values,
-            lambda: note("brand_differs", f"brand {data['name']!r} differs from that of earlier items"),
+            lambda: note("brand_differs", f"brand {name!r} differs from that of earlier items"),
         )
+
+    def _brand_name(self, name: str) -> str:
+        """Return the name of the brand `name`, else of one with the same name, else of a new one."""
+        names = self._brand_names
+        if not names:
+            known = Brand.objects.order_by("-pk").values_list("name", flat=True)
+            names |= {comparable(each): each for each in known} | {each: each for each in known}
+        return names.get(name) or names.setdefault(comparable(name), name.strip())
+
+    def _note_merged(self, kind: str, received: str, stored: str, note: Note) -> None:
+        """Report once that `received` became `stored`."""
+        if received != stored and (kind, received) not in self._merged:
+            self._merged.add((kind, received))
+            note("merged", f"{kind} {received!r} was merged with {stored!r}")
 
     def recruiter(self, data: JsonObject, note: Note) -> Recruiter:
         lookup = {"pk": data["id"]} if data.get("id") else {"name": data["name"]}

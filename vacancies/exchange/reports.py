@@ -120,6 +120,7 @@ class VacancyReport(Report):
     updated: int = 0
     unchanged: int = 0
     expired: int = 0  # created with a publish_until in the past
+    not_public: int = 0  # created as a draft, scheduled or closed, because the source states it
     moved: int = 0  # publish_from was moved to preserve the order of the source
     related: int = 0  # brands and recruiters that were created or updated
 

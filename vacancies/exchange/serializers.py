@@ -1,10 +1,19 @@
 """Serializers of imported items. An invalid item is refused with the key and the reason."""
 
+from django.db import models
 from rest_framework import serializers
 
 from vacancies.choices import Keyword
 from vacancies.exchange.columns import COLUMNS, imported
-from vacancies.exchange.fields import ID_MAX, DateTimeField, EndField, LineField, TextField, UrlField
+from vacancies.exchange.fields import (
+    ID_MAX,
+    ChoiceField,
+    DateTimeField,
+    EndField,
+    LineField,
+    TextField,
+    UrlField,
+)
 from vacancies.fields import html_fields
 from vacancies.models import Vacancy
 
@@ -15,6 +24,15 @@ SINGULAR = {
     "contract_type": Keyword.CONTRACT_TYPES,
     "work_regime": Keyword.WORK_REGIMES,
 }
+
+
+class FileStatus(models.TextChoices):
+    """What a file can state about a vacancy. A published one is public from `published_at` on."""
+
+    DRAFT = "draft"
+    SCHEDULED = "scheduled"
+    PUBLISHED = "published"
+    CLOSED = "closed"
 
 
 class _Labels(serializers.ListField):
@@ -79,3 +97,4 @@ class ItemSerializer(serializers.Serializer):
     published_at = DateTimeField(allow_null=True)
     publish_until = EndField(allow_null=True)
     closes_at = EndField(allow_null=True)
+    status = ChoiceField(FileStatus.choices, required=False)

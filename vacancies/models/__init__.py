@@ -6,7 +6,7 @@ from vacancies.models.read_model import BucketCount, ListedVacancy, RenderedItem
 from vacancies.models.saved_view import ListPreference, SavedView
 from vacancies.models.statistics import DailyStatisticsBase, DailyVacancies, StateCount, StatisticsQuerySet
 from vacancies.models.template import VacancyTemplate
-from vacancies.models.unsaved import Autosave, Presence, purge_unsaved
+from vacancies.models.unsaved import Autosave, Presence, purge_unsaved, settled_pages
 from vacancies.models.vacancy import (
     Attachment,
     Audience,
@@ -50,5 +50,6 @@ __all__ = [
     "free_value",
     "needs_approval",
     "purge_unsaved",
+    "settled_pages",
     "waiting_for_approval",
 ]

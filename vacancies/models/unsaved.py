@@ -26,10 +26,9 @@ class AutosaveQuerySet(models.QuerySet["Autosave"]):
 
         def write() -> bool:
             row = self.of(user, vacancy).select_for_update().first()
-            if row is None:
-                row = Autosave(user_id=user.pk, vacancy_id=vacancy)
-            elif row.page == page and row.data is None:
+            if (row and row.page == page and row.data is None) or page in settled_pages(user, vacancy):
                 return False
+            row = row or Autosave(user_id=user.pk, vacancy_id=vacancy)
             row.page, row.data, row.saved_at = page, data, at
             row.save()
             return True
@@ -37,8 +36,8 @@ class AutosaveQuerySet(models.QuerySet["Autosave"]):
         return retry_on_conflict(write)
 
     def mark_saved(self, *, user: User, vacancy: int | None, page: str, at: datetime) -> None:
-        """Remove the input of `page`, which was saved or discarded. A copy in a browser, or a request that is
-        still on its way, must not bring it back: the row remains without data."""
+        """Remove the input of `page`, which was saved or discarded. A request that is still on its way must
+        not bring it back: the row remains without data. Nor must a copy in any browser: see SettledPage."""
 
         def write() -> None:
             row = self.of(user, vacancy).select_for_update().first()
@@ -47,6 +46,7 @@ class AutosaveQuerySet(models.QuerySet["Autosave"]):
             elif row.page == page or row.data is None:
                 row.page, row.data, row.saved_at = page, None, at
                 row.save()
+            SettledPage.objects.create(user_id=user.pk, vacancy_id=vacancy, page=page, settled_at=at)
 
         retry_on_conflict(write)
 
@@ -78,6 +78,35 @@ class Autosave(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user_id}: {self.vacancy_id or 'new'}"
+
+
+class SettledPage(models.Model):
+    """A page of the form whose input was saved or discarded. Browsers on several computers keep copies of the
+    input for 30 days: those of this page are not restored."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    vacancy = models.ForeignKey(
+        Vacancy, on_delete=models.DO_NOTHING, db_constraint=False, null=True, related_name="+"
+    )
+    page = models.CharField(max_length=32)
+    settled_at = models.DateTimeField()
+
+    class Meta:
+        default_permissions = ()
+        indexes = [
+            models.Index(fields=["user", "vacancy"], name="settled_pages_of_user"),
+            models.Index(fields=["settled_at"], name="settled_pages_by_age"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id}: {self.vacancy_id or 'new'}"
+
+
+def settled_pages(user: User, vacancy: int | None) -> list[str]:
+    """Return the pages of the form of the vacancy, or of a new one, that `user` settled."""
+    where = {"vacancy": vacancy} if vacancy else {"vacancy__isnull": True}
+    rows = SettledPage.objects.filter(user=user.pk, **where)
+    return list(rows.order_by("pk").values_list("page", flat=True).distinct())
 
 
 class PresenceQuerySet(models.QuerySet["Presence"]):
@@ -121,6 +150,7 @@ def purge_unsaved(*, now: datetime) -> int:
     """Delete what was not saved for 30 days, and who had a form open a day ago. Return the number of
     unsaved inputs."""
     Presence.objects.filter(seen_at__lt=now - timedelta(days=1)).delete()
+    SettledPage.objects.filter(settled_at__lt=now - AUTOSAVE_AGE).delete()
     old = Autosave.objects.filter(saved_at__lt=now - AUTOSAVE_AGE)
     count = old.filter(data__isnull=False).count()
     old.delete()

@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -7,6 +8,7 @@ from django.db.models import ProtectedError
 from applications import privacy
 from applications.management import add_person, describe_person, find_person
 from applications.models import Application
+from applications.privacy import erasures
 from jobsite.db.transactions import dry_run
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
@@ -24,8 +26,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--again",
             action="store_true",
-            help="erase the applicants of ERASURE_LOG again after a restore; `restore` does this",
+            help="erase the recorded applicants again after a restore; `restore` does this",
         )
+        parser.add_argument("--folder", type=Path, help="with --again: the folder of the archives")
         parser.add_argument(
             "--dry-run", action="store_true", help="report what would be deleted, but delete nothing"
         )
@@ -33,8 +36,10 @@ class Command(BaseCommand):
     def handle(self, *args: object, **options: Any) -> None:
         if sum(map(bool, (options["username"], options["email"], options["again"]))) != 1:
             raise UsageError("Pass a user name, --email or --again.")
+        if options["folder"] and not (options["again"] and (options["folder"] / erasures.COPY).is_file()):
+            raise UsageError(f"--folder needs --again, and a folder with a file {erasures.COPY!r}.")
         if options["again"]:
-            return self.again(options["dry_run"])
+            return self.again(options["dry_run"], options["folder"])
         user, address = find_person(options)
         names = privacy.names_of(user, address)
         try:
@@ -73,12 +78,12 @@ class Command(BaseCommand):
         lines = [f"  {kind}: {', '.join(map(str, pks))}" for kind, pks in mentions.items()]
         return ["These may mention the person. Read them, and change what does:", *lines] if lines else []
 
-    def again(self, is_dry: bool) -> None:
+    def again(self, is_dry: bool, folder: Path | None) -> None:
         self.written = lambda: "Some accounts were erased; run the command again for the others."
         with dry_run(is_dry):
-            counts = privacy.erase_again()
+            counts = privacy.erase_again(folder)
         if counts is None:
-            raise UsageError("There is no ERASURE_LOG.")
+            raise UsageError("No erasure is recorded.")
         verb = "Dry run, nothing was deleted. Would erase" if is_dry else "Erased"
         self.finish(
             f"{verb} {counts['erased']} accounts and {counts['applications']} applications again, "

@@ -35,6 +35,7 @@ class Builder extends Editing {
     this.remember(form, data.form.revision);
     this.build();
     this.listen();
+    this.restore();
   }
 
   get form() {
@@ -108,6 +109,7 @@ class Builder extends Editing {
       this.refreshPreview(answersThatShow(tree.pathTo(this.form, this.state.selected)));
       this.markPreview({ scroll: true });
     }, 150);
+    this.keepSoon = debounced(() => this.keep(), 500);
     this.askSoon = debounced(() => {
       if ("checking" in this.root.dataset) this.askForFaults();
     }, 600);
@@ -119,6 +121,7 @@ class Builder extends Editing {
 
   listen() {
     addEventListener("beforeunload", (event) => {
+      this.keep();
       if (this.isDirty() && !this.isLeaving) event.preventDefault();
     });
     addEventListener("offline", () => this.notes.toast(gettext("You are offline. Your work is still here.")));
@@ -146,6 +149,7 @@ class Builder extends Editing {
     this.tree.render({ all: isOther });
     if (isOther || form.children.length !== before.children.length) this.showAround();
     this.bar.show();
+    this.keepSoon();
     this.showPreview();
     this.check();
   }

@@ -5,10 +5,13 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 from django.utils import timezone
 
+from applications import privacy
 from jobsite.ops.backups.create import create
 from jobsite.ops.backups.files import BackupError
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
+
+LINES_MAX = 20  # names of missing files
 
 
 class Command(BaseCommand):
@@ -28,18 +31,28 @@ class Command(BaseCommand):
             )
         except (BackupError, DatabaseError, OSError) as error:
             raise CommandError(f"No backup was created. {error}") from None
+        try:
+            privacy.copy_erasures(options["folder"])
+        except OSError as error:
+            raise CommandError(f"The record of erasures was not copied: {error}") from None
         manifest = backup.manifest
         rows, size = sum(manifest["tables"].values()), backup.path.stat().st_size
-        files = len(manifest["parts"]) - 1
+        files, missing = len(manifest["parts"]) - 1, manifest["missing"]
+        lines = [f"Missing file that the database names: {name}" for name in missing[:LINES_MAX]]
+        if missing:
+            lines.append(f"{len(missing)} files are missing, so no older archive was removed.")
+        if not backup.is_complete:
+            lines.append("Is the folder mounted? Check PRIVATE_ROOT and MEDIA_ROOT, and repeat the backup.")
         self.finish(
             f"Backed up {rows} rows and {files} files to {backup.path} ({size / 1e6:.1f} MB), "
             f"{backup.signature}.",
-            lines=[f"Missing file that the database names: {name}" for name in manifest["missing"]],
+            ok=backup.is_complete,
+            lines=lines,
             archive=backup.path,
             signature=backup.signature.name.lower(),
             size=size,
             rows=rows,
             files=files,
-            missing=manifest["missing"],
+            missing=missing,
             removed=backup.removed,
         )

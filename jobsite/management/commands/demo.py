@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from applications.operations.submitting import SubmissionError
-from jobsite.demo import accounts, content
+from jobsite.demo import accounts, content, mail
 from jobsite.demo.submissions import load_submissions
 from jobsite.dispatch import Stop
 from jobsite.management.commands.deliver import make_dispatcher
@@ -94,6 +94,7 @@ class Command(BaseCommand):
         self.stdout.flush()  # a pipe is buffered until the server stops
         if not no_serve:
             settings.APPLY_PAGES = True
+            mail.collect()
             # a thread, which ends with the server
             threading.Thread(target=make_dispatcher(Stop(), base).run, name="deliver", daemon=True).start()
             call_command("runserver", f"{HOST}:{port}", use_reloader=False)
@@ -116,7 +117,7 @@ def mail_target() -> str:
     """Return where the emails of the demo go."""
     if settings.IS_MAIL_SENT:
         return "they are sent to the server of EMAIL_URL."
-    return "they are printed here. Set EMAIL_URL to send them."
+    return f"they are collected in {mail.file()}. Set EMAIL_URL to send them."
 
 
 def summary(created: dict[str, int], new_accounts: list[str], base: str, *, is_served: bool) -> str:

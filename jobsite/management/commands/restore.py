@@ -16,7 +16,7 @@ class Command(BaseCommand):
     needs_migrations = False  # it replaces and migrates the database
     help = (
         "Restore the database and the files from an archive of `backup`. Verifies the whole archive first. "
-        "All users have to sign in again. Applicants erased since the backup are erased again (ERASURE_LOG)."
+        "All users have to sign in again. Applicants erased since the backup are erased again."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -39,14 +39,14 @@ class Command(BaseCommand):
                 archive,
                 is_forced=options["force"],
                 progress=self.progress,
-                erase_again=privacy.erase_again,
+                erase_again=lambda: privacy.erase_again(archive.parent),
             )
         except (BackupError, DatabaseError, OSError) as error:
             raise CommandError(str(error)) from None
         lines: list[str] = []
         erased: dict[str, int] = dict(done.erased or {})
         if done.erased is None:
-            lines.append("There is no ERASURE_LOG: repeat the erasures since the backup.")
+            lines.append("No erasure is recorded: repeat the erasures since the backup.")
         if erased.get("kept"):
             lines.append(f"{erased['kept']} applicants were not erased again: other data depends on them.")
         return self.report("Restored", done, lines, written=done.files, **erased)

@@ -35,6 +35,8 @@ from jobsite.ops.signatures import Signature
 from jobsite.private_files import create_private, sync_folder
 from jobsite.types import JsonObject
 
+MISSING_MAX = 10  # files that may be lost without a failure of the backup
+
 
 class Backup(NamedTuple):
     """A new archive."""
@@ -43,10 +45,12 @@ class Backup(NamedTuple):
     manifest: JsonObject
     signature: Signature
     removed: list[str]  # names of older archives
+    is_complete: bool  # False if too many files are missing: a folder is probably not mounted
 
 
 def create(folder: Path, *, now: datetime, keep: int | None, progress: Progress) -> Backup:
-    """Write an archive to `folder`, and remove all but the newest `keep`. Raises BackupError."""
+    """Write an archive to `folder`, and remove all but the newest `keep`, unless a file is missing: an older
+    archive may be the only one that has it. Raises BackupError."""
     media = Path(settings.MEDIA_ROOT).resolve()
     if folder.resolve().is_relative_to(media):
         raise BackupError("The folder is inside MEDIA_ROOT, which is served to everyone.")
@@ -65,10 +69,14 @@ def create(folder: Path, *, now: datetime, keep: int | None, progress: Progress)
             sync_folder(folder)
         finally:
             _remove_parts(folder)
-        older = sorted(folder.glob(PATTERN), reverse=True)[keep:] if keep else []
+        missing: list[str] = manifest["missing"]
+        older = sorted(folder.glob(PATTERN), reverse=True)[keep:] if keep and not missing else []
         for path in older:
             path.unlink()
-    return Backup(final, manifest, signature, [path.name for path in older])
+    private = [name for name in missing if name.startswith(PRIVATE)]
+    is_found = any(name.startswith(PRIVATE) for name in manifest["parts"])
+    is_complete = len(missing) <= MISSING_MAX and (is_found or not private)
+    return Backup(final, manifest, signature, [path.name for path in older], is_complete)
 
 
 def _remove_parts(folder: Path) -> None:
@@ -112,7 +120,9 @@ def _write(archive: BinaryIO, database: Path, media: Path, now: datetime, progre
             with suppress(FileNotFoundError, ValueError), private_files.open_file(name) as kept:
                 add(PRIVATE + name, kept, os.fstat(kept.fileno()).st_mtime)
         named = [MEDIA + name for name in facts.pop("named")] + [PRIVATE + name for name in private]
-        missing = sorted(name.removeprefix(MEDIA) for name in named if name not in parts)
+        gone = [name for name in named if name not in parts]
+        current = databases.still_named(name.partition("/")[2] for name in gone)  # not deleted meanwhile
+        missing = sorted(name.removeprefix(MEDIA) for name in gone if name.partition("/")[2] in current)
         manifest = {
             "format": manifests.FORMAT,
             "made_at": now.astimezone(UTC).isoformat(),

@@ -100,6 +100,18 @@ def describe(execute: Execute) -> JsonObject:
     }
 
 
+def still_named(names: Iterable[str]) -> set[str]:
+    """Return those of the file `names` that rows contain now."""
+    wanted, found = sorted(set(names)), set[str]()
+    for model in apps.get_models():
+        for field in model._meta.local_fields:
+            if isinstance(field, (models.FileField, PrivateNameField)):
+                for start in range(0, len(wanted), 500):
+                    rows = model._base_manager.filter(**{f"{field.name}__in": wanted[start : start + 500]})
+                    found.update(map(str, rows.values_list(field.name, flat=True)))
+    return found
+
+
 def is_in_use() -> bool:
     """Return whether the database contains data that a restore would delete."""
     tables = set(connection.introspection.table_names())

@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -45,6 +45,8 @@ REVISION_STEP = 1_000_000
 CREDENTIALS = ("django_session", "applications_token")
 # Emails that were queued at the time of the backup have probably been sent since. They are not sent twice.
 OUTBOX = "applications_message"
+# What was erased since the backup must not come back.
+ERASURES = "jobsite_erasure"
 
 
 class Verified(NamedTuple):
@@ -56,7 +58,7 @@ class Restored(NamedTuple):
     manifest: JsonObject
     signature: Signature
     files: int  # that were missing or different
-    erased: Counter[str] | None  # accounts that were erased again, None without a record of erasures
+    erased: Counter[str] | None  # accounts that were erased again, None if no erasure is recorded
 
 
 def verify(archive: Path, *, progress: Progress) -> Verified:
@@ -85,9 +87,15 @@ def restore(
             Path(connection.settings_dict["NAME"]).parent.mkdir(parents=True, exist_ok=True)
         if not is_forced and databases.is_in_use():
             raise BackupError("The database is not empty: --force replaces all of it.")
-        files = _replace(file, manifest, dump, progress)
+        erasures = _erasures()
+        files = _replace(file, manifest, dump, progress, erasures if ERASURES in manifest["tables"] else [])
     # The triggers may be of older code, and tables of newer code may be missing.
     call_command("migrate", verbosity=0, interactive=False)
+    with connection.cursor() as cursor:
+        for statement in erasures:  # again: the archive may be of code without the table
+            cursor.execute(statement)
+        if connection.vendor == "postgresql":
+            cursor.execute("ANALYZE")  # otherwise queries have bad plans until autovacuum comes
     return Restored(manifest, signature, files, erase_again())
 
 
@@ -103,7 +111,9 @@ def _check_compatible(manifest: JsonObject) -> None:
         raise BackupError(f"The archive is of newer code, with {printable(', '.join(unknown))}.")
 
 
-def _replace(archive: BinaryIO, manifest: JsonObject, dump: Path, progress: Progress) -> int:
+def _replace(
+    archive: BinaryIO, manifest: JsonObject, dump: Path, progress: Progress, also: Iterable[str]
+) -> int:
     """Replace the database and the files. Return how many files were missing or different.
 
     A failure before the database is replaced leaves no new file and no new folder.
@@ -122,7 +132,7 @@ def _replace(archive: BinaryIO, manifest: JsonObject, dump: Path, progress: Prog
                     create_folder(path.parent, undo)
                     undo.callback(path.unlink, missing_ok=True)
                     copy.replace(path)
-            databases.replace(dump, _statements(manifest))
+            databases.replace(dump, [*_statements(manifest), *also])
             undo.pop_all()
             for copy, path in changed:
                 copy.replace(path)
@@ -182,6 +192,17 @@ def _statements(manifest: JsonObject) -> list[str]:
             f"shared = {highest}(shared, {shared}) + {REVISION_STEP}"
         )
     return statements
+
+
+def _erasures() -> list[str]:
+    """Return statements that add the recorded erasures of the database that is replaced, if it has any."""
+    if ERASURES not in connection.introspection.table_names():
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT digest, at FROM {ERASURES}")
+        rows = cursor.fetchall()
+    into = f"INSERT INTO {ERASURES} (digest, at) VALUES"
+    return [f"{into} ('{digest}', '{at}') ON CONFLICT DO NOTHING" for digest, at in rows]
 
 
 def _revision() -> tuple[int, int]:

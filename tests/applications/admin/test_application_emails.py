@@ -8,6 +8,8 @@ from django.core import mail
 from pytest_django.asserts import assertContains, assertNotContains
 
 from applications.models import Application, MailTemplate, Message
+from applications.operations import move
+from jobsite.days import days_after
 from tests.applications.admin.test_application_page import page
 from tests.messages import messages_of
 
@@ -116,3 +118,21 @@ def test_users_without_permission_see_and_write_no_emails(office):
     assertNotContains(office.anna.get(page(office.own)), "Talk about Nurse")
     assert write(office, "send").status_code == 403
     assert office.anna.get(page(office.own, "email")).status_code == 403
+
+
+def test_email_about_a_status_waits_until_the_applicant_sees_it(office, at):
+    move(applications=Application.objects.filter(pk=office.own.pk), stage=office.rejected, author=None, at=at)
+    assertContains(office.anna.get(page(office.own, "email")), "on 4 Mar 2026, 09:30")
+    due = {}
+    for chosen in ({}, {"with_status": "on"}):
+        write(office, "send", subject=f"Sorry {len(chosen)}", **chosen)
+        due[len(chosen)] = Message.objects.latest("pk").next_at
+    assert due == {0: at, 1: days_after(at, 2)}
+
+    waiting = Message.objects.latest("pk")
+    assertContains(office.anna.get(page(office.own)), "Is sent on 4 Mar 2026, 09:30.", count=1)
+    cancel = page(office.own, "cancel-email")
+    for email, left in ((Message.objects.earliest("pk").pk, 2), ("x", 2), (waiting.pk, 1)):
+        office.anna.post(cancel, {"email": email})
+        assert Message.objects.count() == left, email
+    assert office.anna.get(cancel).status_code == 404

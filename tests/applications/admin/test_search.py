@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -104,6 +104,25 @@ def test_rows_are_found_by_number_reference_address_and_name(root):
     assert found(root, str(wanted.pk))["Vacancies"] == ["Wanted", f"Room {wanted.pk}"]
 
 
+def test_names_are_found_without_accents_and_case(root):
+    names = {"chloe": "Chloé", "muller": "MÜLLER", "yilmaz": "Yılmaz", "ines": "Inès", "o’brien": "O'Brien"}
+    vacancy = make_vacancy()
+    for name in names.values():
+        apply(vacancy, name, "x@example.org")
+        make_recruiter(name)
+        User.objects.create_user(f"user of {vacancy.applications.count()}", last_name=name, is_staff=True)
+
+    for word, name in names.items():
+        for text in (word, name):
+            hits = found(root, text)
+            assert (hits["Applications"], hits["Recruiters"], len(hits["Users"])) == ([name], [name], 1), text
+            for page in ("applications/application", "vacancies/recruiter", "auth/user"):
+                rows = root.get(f"/admin/{page}/", {"q": text}).context["cl"].result_list
+                assert len(rows) == 1, (page, text)
+    Application.objects.update(given_name="", user=User.objects.get(last_name="Chloé"))
+    assert len(root.get("/admin/applications/application/", {"q": "chloe"}).context["cl"].result_list) == 5
+
+
 def test_an_empty_search_is_a_page_with_the_box(office, client):
     assert office.anna.get(SEARCH).context["groups"] == []
     for text in ("x" * 100_000, "a b c d e f g h i j k l m n"):
@@ -185,6 +204,14 @@ def test_old_applications_are_found_by_name_only_with_an_index(root, monkeypatch
     apply(vacancy, "Jan")
 
     is_indexed = connection.vendor == "postgresql"
+    if is_indexed:
+        with connection.cursor() as cursor, transaction.atomic():
+            cursor.execute("SET LOCAL enable_seqscan = off")
+            kind = next(each for each in module.KINDS if each.model is Application)
+            cursor.execute(
+                f"EXPLAIN SELECT 1 FROM applications_application WHERE {kind.indexed} LIKE '%zebra%'"
+            )
+            assert "on applications_folded_search" in str(cursor.fetchall())
     assert found(root, "zebra") == ({"Applications": ["Zebra"]} if is_indexed else {})
     assert found(root, "7K3QX9WD") != {}
     response = root.get(SEARCH, {"q": "jan"})

@@ -5,7 +5,7 @@ import pytest
 from applications.mail.receipt import queue_receipt, queue_withdrawal
 from tests.applications.makers import make_application, make_file, make_submission
 from tests.conftest import NOW
-from tests.factories import make_vacancy
+from tests.factories import make_brand, make_vacancy
 
 pytestmark = pytest.mark.django_db
 SITE = "https://jobs.example.org"
@@ -34,7 +34,7 @@ def test_receipt_lists_what_was_stored(application):
     assert message.subject == "We received your application: Baker"
     assert message.text == (
         "Hello,\n\nWe received your application. Thank you.\n\n"
-        "Vacancy: Baker\nReference: 7K3QX9WD\nReceived: 2 Mar 2026, 09:30\n\n"
+        "Vacancy: Baker\nEmployer: Acme\nReference: 7K3QX9WD\nReceived: 2 Mar 2026, 09:30\n\n"
         "Open this link to see your application, to follow it or to withdraw it:\n"
         "https://jobs.example.org/account/receipt/personal-link\n"
         "The link is personal and valid for 30 days. Do not forward it.\n\n"
@@ -68,6 +68,14 @@ def test_withdrawal_names_the_application(application):
     assert message.subject == "You withdrew your application: Baker"
     assert message.body == (
         "Hello,\n\nYou withdrew this application. We do not consider it any further.\n\n"
-        "Vacancy: Baker\nReference: 7K3QX9WD\nReceived: 2 Mar 2026, 09:30\nWithdrawn: 2 Mar 2026, 09:30\n\n"
+        "Vacancy: Baker\nEmployer: Acme\nReference: 7K3QX9WD\nReceived: 2 Mar 2026, 09:30\n"
+        "Withdrawn: 2 Mar 2026, 09:30\n\n"
         "If you did not do this, please contact us."
     )
+
+
+def test_receipt_names_the_employer(application, settings):
+    application.vacancy.brand = make_brand("Acme")
+    assert "\nEmployer: Acme\n" in queue_receipt(application=application, at=NOW).body
+    settings.MULTI_BRANDING = False
+    assert "Acme" not in queue_receipt(application=application, at=NOW).body

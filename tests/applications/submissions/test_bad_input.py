@@ -106,6 +106,7 @@ def test_malformed_multipart_is_a_400(vacancy):
         "repeated": multipart(part, part),
         "repeated file": multipart(part, *[('name="cv"; filename="cv.pdf"', PDF)] * 2),
         "unknown part": multipart(part, ('name="photo"; filename="a.pdf"', PDF)),
+        "file of no field": multipart(part, ('name="files[]"; filename="a.pdf"', PDF)),
         "part of a field without files": multipart(part, ('name="first_name"', b"Mia")),
         "NUL in a file name": multipart(part, (f'name="cv"; filename="a{NUL}.pdf"', PDF)),
         "NUL in a name": multipart(part, (f'name="c{NUL}v"; filename="a.pdf"', PDF)),
@@ -119,7 +120,21 @@ def test_malformed_multipart_is_a_400(vacancy):
 
     assert statuses == dict.fromkeys(cases, 400)
     body = multipart(part, ('name="photo"; filename="a"', b"--B--\n--B"))  # like the end of the body
-    assert "not a file field" in detail(post(vacancy, body, FORM), 400)
+    assert detail(post(vacancy, body, FORM), 400) == 'The part "photo" is not a file field of the form.'
+    for name, text in (
+        ("repeated file", 'The part "cv" of the body is repeated.'),
+        ("file of no field", 'The file name "a.pdf" of a part files[] is the value of no file field.'),
+        ("encoded", 'Send the part "application" without a Content-Transfer-Encoding.'),
+    ):
+        assert detail(post(vacancy, cases[name], FORM), 400) == text
+
+
+def test_compressed_body_is_a_415(vacancy):
+    body = json.dumps(document(vacancy)).encode()
+    for encoding in ("gzip", "BR"):
+        headers = {"Content-Encoding": encoding}
+        answer = Client().post(path_of(vacancy), body, "application/json", headers=headers)
+        assert "Content-Encoding" in detail(answer, 415)
 
 
 def test_missing_boundary_and_malformed_key_are_a_400(vacancy):

@@ -17,6 +17,7 @@ from tests.applications.submissions.sending import (
     send,
 )  # fmt: skip
 from tests.parallel import at_once
+from vacancies.models import Vacancy
 
 KEY = {"Idempotency-Key": "6f1c2b0e-8f0e-4b57-9c55-0d5f0f6f2f3a"}
 
@@ -38,6 +39,34 @@ def test_same_key_and_content_return_the_same_response(vacancy, time_machine, at
     assert (Application.objects.count(), Message.objects.count()) == (1, 1)
     other = send(make_open_vacancy(vacancy.form), headers=KEY)  # a key belongs to one vacancy
     assert other.json()["data"]["reference"] != first.json()["data"]["reference"]
+
+
+def test_same_key_returns_the_same_response_after_the_vacancy_closed(vacancy, client, time_machine, at):
+    """Any other request is the 404 of an unknown vacancy."""
+    body = document(vacancy)
+
+    def post(content, headers, pk=vacancy.pk):
+        return client.post(path_of(pk), json.dumps(content), "application/json", headers=headers)
+
+    first = post(body, KEY)
+    unknown = post(body, KEY, vacancy.pk + 1)
+    assert post(body, KEY, 10**19 - 1).status_code == 404  # more than the database can store
+    for change in ({"publish_until": at}, {"status": "unpublished"}, {"apply_url": "https://x.example/"}):
+        Vacancy.objects.update(**{"publish_until": None, "status": "published", "apply_url": ""} | change)
+        again = post(body, KEY)
+        assert (again.status_code, again.json()) == (201, first.json()), change
+        other = body | {"values": VALUES | {"first_name": "B"}}
+        for content, headers in (
+            (other, KEY), ([], KEY), ({}, KEY), (body, {}), (body, {"Idempotency-Key": "é"}),
+            (body, {"Idempotency-Key": "other"}),
+        ):  # fmt: skip
+            refused = post(content, headers)
+            assert refused.status_code == 404
+            assert refused.json() == unknown.json() | {"instance": path_of(vacancy)}
+
+    time_machine.move_to(at + timedelta(days=1), tick=False)
+    assert post(body, KEY).status_code == 404
+    assert Application.objects.count() == 1
 
 
 def test_same_key_with_other_content_is_a_422(vacancy):

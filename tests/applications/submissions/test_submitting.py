@@ -15,6 +15,7 @@ from tests.applications.submissions.sending import (
     CONSENT_TEXT,
     PDF,
     VALUES,
+    document,
     make_field,
     make_form,
     make_open_vacancy,
@@ -72,6 +73,16 @@ def test_submission_is_stored_completely(vacancy, at, mailoutbox):
     message = Message.objects.get()
     assert (message.kind, message.state, message.to) == ("receipt", "queued", "Mia@Example.org")
     assert (mailoutbox, read_state()) == ([], before)
+
+
+def test_line_break_before_the_first_boundary_is_accepted(vacancy):
+    """RFC 2046: the boundary begins with a line break."""
+    content = json.dumps(document(vacancy))
+    body = f'\r\n--B\r\nContent-Disposition: form-data; name="application"\r\n\r\n{content}\r\n'
+    # what a browser sends for a file input that was left empty
+    body += '--B\r\nContent-Disposition: form-data; name="files[]"; filename=""\r\n\r\n\r\n--B--\r\n'
+    answer = Client().post(path_of(vacancy), body.encode(), "multipart/form-data; boundary=B")
+    assert answer.status_code == 201, answer.content
 
 
 def test_files_are_stored(vacancy, settings):

@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 from applications.submissions import validation
 from applications.submissions.validation import field_errors, file_fields
 from forms_structure.schema import submission_schema
-from tests.applications.submissions.sending import form_of
+from tests.applications.submissions.sending import form_of, make_field
 from tests.forms_structure.strategies import section, served, specimen, text_field
 from tests.forms_structure.test_schema import CONSENT, all_names
 from tests.steps import steps
@@ -38,6 +38,15 @@ def test_each_member_of_the_specimen():
         for value in (None, 1, "", " ", "yes", "no", "5", [], ["yes"], ["yes", "yes"], {}, [["yes"]]):
             assert agrees(form, values | {name: value}), (name, value)
         assert agrees(form, {key: each for key, each in values.items() if key != name})
+
+
+def test_time_in_a_date_field_is_reported_as_an_invalid_date():
+    form = form_of([{"title": "", "description": None, "fields": [make_field("birthday", "date")]}])
+    [error] = errors_of(form, {"birthday": "2027-01-31T00:00:00.000Z"})
+    assert (error.pointer, error.detail) == (
+        "/values/birthday",
+        "Enter an existing date, such as 2027-01-31.",
+    )
 
 
 def test_large_and_deep_values_are_refused_without_an_error_of_python():

@@ -64,10 +64,10 @@ class Cluster:
         log("the database cluster is complete")
         self._create_database()
         settings = {name: self.plan.settings(self.plan.machine(name)) for name in APPLICATIONS}
-        self.env = ENV | {"STATIC_ROOT": str(folder / "static")}
+        self.env = ENV | {"STATIC_ROOT": str(folder / "static"), "PRIVATE_ROOT": str(folder / "private")}
         self.url = settings["app1"]["DATABASE_URL"]
         quickly = "&options=-csynchronous_commit%3Doff"
-        self.token = database.fill(self.env | {"DATABASE_URL": self.url + quickly}, count)
+        self.token, self.site = database.fill(self.env | {"DATABASE_URL": self.url + quickly}, count)
         self.manage(servers.ROOT, "render_items")  # as after a deployment
         database.connect_to(f"{self.url}&options=-csynchronous_commit%3Don")
         self.nodes = []

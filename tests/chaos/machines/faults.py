@@ -135,7 +135,7 @@ def deploy(cluster: Cluster) -> None:
 
 
 HEAD = (
-    "fault", "public reads", "failed", "wrong bodies", "lost saves", "saves", "not saved",
+    "fault", "public reads", "failed", "wrong bodies", "lost saves", "saves", "not saved", "submissions",
     "longest time without a save, s", "longest read, ms", "p99 of reads, ms", "goal",
 )  # fmt: skip
 
@@ -148,9 +148,10 @@ def cells(result: Result) -> list[Any]:
     failed = result.all("failed") + [each for each in unavailable if not each[1].startswith("/v1/user/")]
     took = sorted(result.all("took_public")) or [0.0]
     lost = [text for text in result.found if text.startswith("saved ")]
+    others = [text for text in result.found if text.startswith("submission ")]
     refused = f"{len(recruiter.unavailable)} × 503, {len(recruiter.failed)} others"
     return [
-        result.scenario.title, len(took), len(failed), len(result.wrong) - len(lost), len(lost),
-        recruiter.saved, refused, f"{result.longest_pause:.1f}", f"{1000 * took[-1]:.0f}",
+        result.scenario.title, len(took), len(failed), len(result.wrong) - len(lost + others), len(lost),
+        recruiter.saved, refused, result.submissions, f"{result.longest_pause:.1f}", f"{1000 * took[-1]:.0f}",
         f"{1000 * took[int(0.99 * (len(took) - 1))]:.0f}", result.scenario.goal,
     ]  # fmt: skip

@@ -51,6 +51,7 @@ PARTS = {
     "note": {R: "va", B: "va", E: "va", A: "v", D: "vacd"},
     "email": {R: "va", B: "va", E: "va", A: "v", D: "vacd"},
     "template": {R: "va", B: "va", E: "va", A: "v", D: "va"},
+    "person": {D: "d"},
 }
 for permissions in (*MAY.values(), *PARTS.values()):  # an approver has the pages of a recruiter
     if R in permissions:
@@ -70,6 +71,9 @@ ASKS = {
     "applications.application move": (NEITHER, "c"),
     "applications.application undo-moves": ("c", NEITHER),  # undoes only what the same user moved
     "applications.application emails": (NEITHER, "email a"),
+    "applications.application emails/cancel": ("email a", NEITHER),  # those that the same user queued
+    "applications.application cancel-email": (NEITHER, NEITHER),  # one that waits
+    "applications.application erase": ("person d", "person d"),
     "applications.application files": ("v", NEITHER),
     "applications.application note": (NEITHER, "note a"),
     "applications.application delete-note": (NEITHER, NEITHER),  # for its author only

@@ -1,9 +1,10 @@
-"""A client that openapi-python-client generates from the served document.
+"""Clients that openapi-python-client and swagger-typescript-api generate from the served document.
 
 That responses match the document: tests/contract/test_schemathesis.py.
 """
 
 import importlib
+import io
 import json
 import pkgutil
 import re
@@ -16,8 +17,12 @@ from typing import Any
 import httpx
 import pytest
 
+from applications.models import SubmissionFile
 from jobsite.api import docs
+from tests import node
+from tests.applications.submissions.sending import PDF, VALUES, document, make_open_vacancy, served_version
 from tests.contract.sample import make_site
+from tests.factories import make_vacancy
 from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.slow("generates a client")
@@ -84,3 +89,45 @@ def test_generated_client_accepts_new_values_of_open_lists(generated: ModuleType
     filter_ = {"id": 1, "label": "Salary", "keyword": "salary", "options": [option]}
     assert models.FormField.from_dict(field).to_dict() == field
     assert models.Filter.from_dict(filter_).to_dict() == filter_
+
+
+@pytest.mark.django_db
+def test_generated_client_submits_files(generated: ModuleType, at: Any, wsgi: Any) -> None:
+    models, types = (importlib.import_module(f"{PACKAGE}.{name}") for name in ("models", "types"))
+    vacancy = make_open_vacancy()
+    version = served_version(Vacancy.objects.with_form().get())  # a request of Django's client breaks `wsgi`
+    values = VALUES | {"cv": "same.pdf", "letter": "same.pdf"}
+    application = {"version": version, "values": values}
+    body = models.SubmitApplicationBody.from_dict({"application": application})
+    body.files = [types.File(io.BytesIO(PDF + end), "same.pdf", "application/pdf") for end in (b"1", b"2\n")]
+    transport = {"transport": httpx.WSGITransport(app=wsgi)}
+    client = generated.Client(base_url="http://testserver", httpx_args=transport)
+
+    answer = operations()["submitapplication"](vacancy.pk, client=client, body=body)
+
+    assert answer.status_code == 201, answer.content
+    stored = SubmissionFile.objects.order_by("field").values_list("field", "original_name", "size")
+    assert list(stored) == [("cv", "same.pdf", len(PDF) + 1), ("letter", "same.pdf", len(PDF) + 2)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_generated_typescript_client_lists_pages_and_submits(
+    filters: Any, tmp_path: Any, live_server: Any
+) -> None:
+    node.require()
+    make_vacancy(options={"regions": ["Ghent"]})
+    vacancy = make_open_vacancy()
+    (tmp_path / "openapi.json").write_bytes(docs._body("", live_server.url))
+    words = f"generate --path {tmp_path}/openapi.json --output {tmp_path} --name api.ts"
+    made = node.run("swagger-typescript-api", *words.split())
+    assert made.returncode == 0, made.stdout + made.stderr
+
+    application = json.dumps(document(vacancy, VALUES | {"cv": "cv.pdf"}))
+    program = ["node", node.FOLDER / "client.mjs", tmp_path, live_server.url, str(vacancy.pk), application]
+    done = subprocess.run(program, cwd=node.FOLDER, capture_output=True, text=True, timeout=60)
+
+    assert done.returncode == 0, done.stderr
+    listed, page, status, instance = json.loads(done.stdout)
+    shown = (listed, page["current_page"], page["total"], status, instance)
+    assert shown == (1, 2, 2, 201, "/v1/vacancies")
+    assert SubmissionFile.objects.values_list("field", "original_name").get() == ("cv", "cv.pdf")

@@ -55,7 +55,7 @@ def test_forms_of_a_list_are_equivalent_and_other_names_ignored(client, three):
 
     for path in ("/v1/vacancies", "/v0.1/vacancies", "/v1/filters"):
         plain = client.get(path).content
-        for name in ("utm_source", "utm_term", "_", "", "[]", "fbclid", "lang", "v", "ref", "cb"):
+        for name in ("utm_source", "utm_term", "_", "", "[]", "fbclid", "v", "ref", "cb", "_ga"):
             assert client.get(path, {name: "5"}).content == plain, (path, name)
     assert client.get(f"/v1/vacancies/{make_vacancy().pk}?limit=5&q=x&start=3").status_code == 200
 
@@ -100,9 +100,19 @@ NEAR_MISSES = {
     SEARCH: "q query search Search keywords filter[q] filter[search][]",
     "sort": "sort_by sortBy order order_by ordering sort[] _sort",
     "fields": "field select $select Fields",
-    REGIONS: "regions filter.regions FILTER[REGIONS]",
-    "filter[jobcustom1_values]": "jobcustom1_values",
+    REGIONS: "region regions filter.regions FILTER[REGIONS] filters[regions] filter_region regionId regoins "
+    "city",
+    "filter[types]": "type types filter[type] job_type vacancyTypes",
+    "filter[contract_types]": "contract_type contractType contract",
+    "filter[work_regimes]": "work_regime work-regimes",
+    "filter[functiongroup]": "function_group functiongroups category",
+    "filter[jobcustom1_values]": "jobcustom1_values jobcustom1",
 }
+# Keys of an item, and names of other APIs, for which there is no parameter.
+NO_PARAMETERS = """brand brands is_hot hot isPermanent title titel location updated_at updated_since
+    createdAfter since date_from lang locale recruiter head_recruiter_id company id ids status
+    internal filter[brand] filters[x] page_x"""
+RESEMBLE_NOTHING = "session source campaign version random timestamp offerwall api_key foo x contest token"
 
 
 def test_name_of_another_api_is_rejected_with_the_right_name(client):
@@ -111,6 +121,11 @@ def test_name_of_another_api_is_rejected_with_the_right_name(client):
             answer = client.get("/v1/vacancies", {wrong: "5"})
             problem = {"parameter": wrong, "detail": f"Use {right} instead of {wrong}.", "received": "5"}
             assert (answer.status_code, answer.json()["errors"]) == (400, [problem | {"allowed": [right]}])
+    for wrong in NO_PARAMETERS.split():
+        answer = client.get("/v1/vacancies", {wrong: "5"})
+        assert (answer.status_code, answer.json()["detail"]) == (400, f"{wrong} is not a parameter here.")
+    for name in RESEMBLE_NOTHING.split():
+        assert client.get("/v1/vacancies", {name: "5"}).status_code == 200, name
 
     for path, wrong, detail in (
         ("/v0.1/vacancies", "limit", "Use page[size] instead of limit."),

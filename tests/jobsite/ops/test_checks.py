@@ -1,5 +1,6 @@
 """Configurations that do not start, and system checks of those that do."""
 
+import os
 import re
 import runpy
 import secrets
@@ -16,11 +17,11 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError
 from django.test import override_settings
 
-from applications.checks import antivirus_is_valid, applications_expire
+from applications.checks import antivirus_is_valid, applications_expire, erasures_are_logged, files_are_there
 from forms_structure.models import ConsentText
 from jobsite.demo.checks import demo_passwords_are_changed
 from jobsite.ops import checks
-from tests.applications.makers import make_application
+from tests.applications.makers import make_application, make_file, make_submission
 from tests.factories import make_vacancy
 from tests.servers import ROOT, SYSTEM_ENV
 from vacancies.checks import consent_texts_are_own
@@ -102,6 +103,55 @@ def test_unsafe_configuration_does_not_start_and_lists_all_reasons(start, variab
 )  # fmt: skip
 def test_development_on_loopback_and_production_start(start, variables, debug):
     assert start(**variables)["DEBUG"] is debug
+
+
+def test_invalid_variable_is_named_in_one_line_without_passwords(start):
+    url = "it must be like postgres://user:password@host/name."
+    encode = " Percent-encode @ : / # in a password as %40 %3A %2F %23."
+    for name, value, message in (
+        ("DEBUG", "ja", "DEBUG is 'ja', not on or off."),
+        ("MULTI_BRANDING", "2", "MULTI_BRANDING is '2', not on or off."),
+        ("TIME_ZONE", "Europe/Rom", "TIME_ZONE is 'Europe/Rom', not a time zone such as Europe/Brussels."),
+        ("TIME_ZONE", "", "TIME_ZONE is '', not a time zone such as Europe/Brussels."),
+        ("LANGUAGE_CODE", "", "LANGUAGE_CODE is '', not en, nl, fr, de or a variant of one."),
+        ("LANGUAGE_CODE", "dutch", "LANGUAGE_CODE is 'dutch', not en, nl, fr, de or a variant of one."),
+        ("EMAIL_URL", "mail.example.com", "EMAIL_URL has no ://; it must be like smtp+tls://user:password@host:587."),
+        ("CACHE_URL", "", "CACHE_URL is empty; it must be like redis://127.0.0.1:6379/0."),
+        ("CACHE_URL", "filecache:///tmp",
+         "CACHE_URL begins with filecache://; it must be like redis://127.0.0.1:6379/0."),
+        ("DATABASE_URL", "", f"DATABASE_URL is empty; {url}"),
+        ("DATABASE_URL", "'postgres://joe:hunter2@db/x'",
+         "DATABASE_URL begins with a quotation mark: write the value without quotes."),
+        ("DATABASE_URL", "postgre://joe:hunter2@db/x", f"DATABASE_URL begins with postgre://; {url}"),
+        ("DATABASE_URL", "mysql://joe:hunter2@db/x", f"DATABASE_URL begins with mysql://; {url}"),
+        ("DATABASE_URL", "postgres://joe:hunter2/@db/x", f"DATABASE_URL cannot be read; {url}{encode}"),
+        ("REPLICA_URL", "db/x", f"REPLICA_URL has no ://; {url}"),
+        ("WEB_CONCURRENCY", "two", "WEB_CONCURRENCY is 'two', not a whole number of 1 or more."),
+        ("STATEMENT_TIMEOUT", "20s", "STATEMENT_TIMEOUT is '20s', not a whole number of 0 or more."),
+        ("APPLICATIONS_KEPT_DAYS", "six months",
+         "APPLICATIONS_KEPT_DAYS is 'six months', not a whole number of 0 or more."),
+        ("METRICS_PORT", "yes", "METRICS_PORT is 'yes', not a whole number from 0 to 65535."),
+        ("BODY_CACHE_MB", "-1", "BODY_CACHE_MB is '-1', not a whole number of 0 or more."),
+        ("LOG_FORMAT", "xml", "LOG_FORMAT is 'xml', not json or text."),
+    ):  # fmt: skip
+        with pytest.raises(ImproperlyConfigured, match=f"^{re.escape(message)}$"):
+            start(**{name: value})
+        os.environ.pop(name)
+
+
+def test_misspelt_variable_is_a_warning(monkeypatch, settings, tmp_path):
+    settings.BASE_DIR = tmp_path
+    (tmp_path / ".env").write_text("# SECRET=x\nSECRET_KEY=x\nSENTRY_DSN=x\nPGSSLMODE=require\nDOMAIN=x\n")
+    for name in ("DATABSE_URL", "TIMEZONE", "PAGER", "LANGUAGE", "http_proxy"):
+        monkeypatch.setenv(name, "x")
+
+    messages = [each for each in checks.settings_are_valid() if each.id == "jobsite.W031"]
+
+    assert {each.msg: each.hint for each in messages} == {
+        "DATABSE_URL is no setting.": "Did you mean DATABASE_URL?",
+        "SENTRY_DSN is no setting.": None,
+        "TIMEZONE is no setting.": "Did you mean TIME_ZONE?",
+    }
 
 
 def manage(*words: str, **variables: str) -> subprocess.CompletedProcess:
@@ -212,6 +262,11 @@ def test_time_zone_that_nobody_chose_is_a_warning(production, monkeypatch):
 INVALID = {  # setting -> the error, values without it, and values with it
     "API_CONTACT": ("E020", ["api@example.org", "https://example.org/@api"], ["ask Mia", "javascript://x"]),
     "API_LICENSE": ("E020", ["CC-BY-4.0 OR MIT", "https://example.org/terms"], ["ftp://example.org/terms"]),
+    "DEFAULT_FROM_EMAIL": (
+        "E051",
+        ["webmaster@localhost", "jobs@example.com", "Jobs <jobs@example.com>"],
+        ["", "jobs.example.com", "Jobs", "jobs@", "jobs@example.com, more@example.com"],
+    ),
     "ANTIVIRUS": (
         "E014",
         ["", "clamd:/run/clamav/clamd.ctl", "clamd://127.0.0.1:3310", "clamd://scanner"],
@@ -359,6 +414,19 @@ def test_default_consent_text_is_a_warning_once_vacancies_are_published(settings
 
 
 @pytest.mark.django_db
+def test_private_folder_without_the_newest_files_is_a_warning(settings, tmp_path):
+    settings.PRIVATE_ROOT = tmp_path / "private"
+    assert ids(files_are_there) == []
+    submission = make_submission(make_application(), {})
+    make_file(submission, content=b"a text")
+    make_file(submission)
+    assert ids(files_are_there) == []  # one file is lost, but this is the folder
+
+    settings.PRIVATE_ROOT = tmp_path / "empty"
+    assert ids(files_are_there) == ["W032"]
+
+
+@pytest.mark.django_db
 def test_risks_of_the_content_are_reported(settings):
     User.objects.create_superuser("admin", password="admin")
     User.objects.create_user("editor", password="another")
@@ -371,11 +439,20 @@ def test_risks_of_the_content_are_reported(settings):
     settings.SECOND_FACTOR = "optional"
     assert ids(checks.staff_have_a_second_factor) == []
 
-    settings.APPLICATIONS_KEPT_DAYS, settings.ERASURE_LOG = 0, ""
+    settings.APPLICATIONS_KEPT_DAYS = 0
     assert ids(applications_expire) == []
 
     make_application()
-    assert ids(applications_expire) == ["W016", "W017"]
+    assert ids(applications_expire) == ["W016"]
 
-    settings.APPLICATIONS_KEPT_DAYS, settings.ERASURE_LOG = 180, "/var/lib/jobsite/erased"
+    settings.APPLICATIONS_KEPT_DAYS = 180
     assert ids(applications_expire) == []
+
+
+def test_record_of_erasures_that_cannot_be_written_is_a_warning(settings, tmp_path):
+    for settings.ERASURE_LOG, found in (
+        ("", []),
+        (str(tmp_path / "erased"), []),
+        (str(tmp_path / "no such folder" / "erased"), ["W033"]),
+    ):
+        assert ids(erasures_are_logged) == found

@@ -51,6 +51,26 @@ def test_private_files_are_restored_on_an_empty_machine(
     assert run("clean_media")["files"] == []
 
 
+def test_backup_without_the_private_folder_fails_and_keeps_the_older_archives(
+    site: Site, settings: Any, tmp_path: Path, time_machine: Any
+) -> None:
+    def backup(minute: int) -> dict[str, Any]:
+        time_machine.move_to(f"2026-11-21T12:{minute}:00Z", tick=False)
+        return run("backup", tmp_path / "backups", keep=1)
+
+    good = Path(backup(10)["archive"])
+    make_file(SubmissionFile.objects.first().submission)  # without a file
+    assert backup(11)["removed"] == []  # only `good` may have it
+
+    settings.PRIVATE_ROOT = tmp_path / "not mounted"
+    with pytest.raises(SystemExit) as ended:
+        backup(12)
+    assert (ended.value.code, good.exists()) == (1, True)
+
+    SubmissionFile.objects.all().delete()
+    assert (len(backup(13)["removed"]), good.exists()) == (3, False)
+
+
 def test_failed_restore_leaves_no_private_file(
     site: Site, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

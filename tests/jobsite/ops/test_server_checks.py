@@ -10,7 +10,7 @@ from django.db import connection
 from django.utils import timezone
 
 from jobsite.ops import server_checks
-from tests.servers import ROOT, SYSTEM_ENV, Instance
+from tests.servers import ROOT, SYSTEM_ENV, Instance, Postgres, folder_with_logs
 
 
 def check(env: dict[str, str], *words: str) -> tuple[int, list[str]]:
@@ -71,15 +71,28 @@ def test_missing_migrations_are_an_error(production, tmp_path):
 
 @pytest.mark.slow("runs manage.py in processes")
 def test_settings_that_cannot_be_read_name_the_variable():
-    unreadable = "The settings cannot be read: "
-    number = f"{unreadable}ValueError: invalid literal for int() with base 10: 'many'. Check PAGE_SIZE_MAX."
-    url = f"{unreadable}KeyError: 'ENGINE'. Check the variable that was changed last."
     for name, value, text in (
-        ("PAGE_SIZE_MAX", "many", number),
+        ("PAGE_SIZE_MAX", "many", "PAGE_SIZE_MAX is 'many', not a whole number of 0 or more."),
         ("SECOND_FACTOR", "on", "SECOND_FACTOR is 'on', not off, optional or required."),
-        ("DATABASE_URL", "postgres//joe:hunter2@db/x", url),
-    ):
+        ("DATABASE_URL", "postgres//joe:hunter2@db/x",
+         "DATABASE_URL has no ://; it must be like postgres://user:password@host/name."),
+    ):  # fmt: skip
         assert check({name: value}) == (1, [text])
+
+
+@pytest.mark.slow("starts PostgreSQL")
+def test_database_in_another_encoding_is_an_error_and_is_not_migrated(production):
+    with folder_with_logs() as folder, Postgres(folder / "postgres") as server:
+        server.sql("CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1'")
+        server.database = "latin"
+        env = production | {"DATABASE_URL": server.url}
+        code, lines = check(env)
+        migrate = [sys.executable, "manage.py", "migrate"]
+        done = subprocess.run(migrate, cwd=ROOT, env=SYSTEM_ENV | env, capture_output=True, text=True)
+        count = server.sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")
+    [line] = found(lines, "E050")
+    assert (code, "The database of DATABASE_URL is in LATIN1" in line) == (1, True)
+    assert (done.returncode, len(found(done.stderr.splitlines(), "E050")), count) == (1, 1, 0), done.stderr
 
 
 @pytest.mark.django_db

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connections, router
 
 from jobsite import wsgi
+from jobsite.api.problems import LOCKED
 from jobsite.serving import SOURCE, replica
 from jobsite.serving.replica import REPLICA
 from tests.jobsite.serving.databases import databases
@@ -133,6 +134,18 @@ def test_servers_that_are_asked_after_a_failure(site, results, status, aliases):
     installed = site(*results)
 
     assert (ask(wsgi._site, LIST)[0], installed.aliases) == (status, aliases)
+
+
+def test_read_that_waited_for_a_lock_is_not_repeated(site, monkeypatch):
+    installed = site(UNAVAILABLE)
+    answer = installed.__call__
+
+    def locked(environ, start_response):
+        environ[LOCKED] = True
+        return answer(environ, start_response)
+
+    monkeypatch.setattr(wsgi, "_django", locked)
+    assert (ask(wsgi._site, LIST)[0], installed.aliases) == (UNAVAILABLE, [REPLICA])
 
 
 def test_failure_and_recovery_are_logged_once(site, caplog):

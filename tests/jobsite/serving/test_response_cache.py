@@ -10,11 +10,12 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from jobsite.serving.response_cache import CacheEntry, ResponseCache
+from jobsite.serving.response_cache import CacheEntry, Flight, ResponseCache
 from jobsite.serving.revision import RevisionState, read_state
 from jobsite.wsgi import _bare
 from tests.factories import make_vacancy
 from tests.parallel import at_once
+from tests.servers import until
 from tests.wsgi import ask
 from vacancies.models import Vacancy
 
@@ -170,7 +171,15 @@ def test_origins_share_an_entry_unless_cors_is_limited(service, settings):
 def test_accept_header_gives_the_same_status_with_and_without_the_cache(service):
     taken = ["", "*/*", "application/*", "Application/JSON; indent=4", "text/html, */*;q=0.1"]
     taken += ["*/*;q=0, application/json"]
-    refused = ["text/html", "text/*", "application/ld+json", "application/json;q=0, */*", "*/*; q=0.0"]
+    refused = [
+        "text/html",
+        "text/*",
+        "*",
+        "application/jsonp",
+        "application/ld+json",
+        "application/json;q=0, */*",
+        "*/*; q=0.0",
+    ]
     refused += ["x" * 7000]
     for path in (LIST, V0_1, FILTERS):
         service.ask(path)
@@ -206,6 +215,25 @@ def test_concurrent_requests_make_the_response_once(service):
     assert len({body for _, _, body in responses}) == 1
 
 
+def test_concurrent_requests_share_a_503(settings, transactional_db):
+    """Otherwise they would wait for the lock of a table one after another, each for two seconds."""
+    settings.RESPONSE_CACHE_MB, calls = 16, []
+
+    def locked(environ: Any, respond: Any) -> list[bytes]:
+        calls.append(environ["PATH_INFO"])
+        until(lambda: len(calls) > 1 or [flight.users for flight in shared.flights.values()] == [4])
+        respond("503 Service Unavailable", [("Retry-After", "2")])
+        return [b"one moment"]
+
+    shared = ResponseCache(locked, lambda: RevisionState(1, 0))
+    answers = at_once(*[lambda: ask(shared, LIST)] * 4)
+
+    assert answers == [("503 Service Unavailable", {"Retry-After": "2"}, b"one moment")] * 4
+    assert (calls, shared.flights) == ([LIST], {})
+    ask(shared, LIST)
+    assert len(calls) == 2  # a later request tries again
+
+
 def test_response_made_by_another_thread_keeps_its_end(time_machine, settings):
     """A request that waited for another thread gets the seconds that are left then."""
     settings.RESPONSE_CACHE_MB = 1
@@ -218,7 +246,7 @@ def test_response_made_by_another_thread_keeps_its_end(time_machine, settings):
         def single_flight(self, key: Any) -> Any:
             self.entries[key] = CacheEntry(1, begin, begin + 10, headers, 'W/"x"', b"{}")
             time_machine.move_to(start + timedelta(seconds=4), tick=False)
-            yield True
+            yield Flight(has_waited=True)
 
     waiting = Waiting(lambda environ, respond: [], lambda: RevisionState(1, 0))
     assert ask(waiting, LIST)[1]["Cache-Control"] == "public, max-age=6"

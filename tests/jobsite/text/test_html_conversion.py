@@ -43,6 +43,28 @@ def test_different_notation_is_not_an_alteration():
     )
 
 
+def test_plain_text_keeps_its_lines_and_addresses():
+    kept = "converted plain text: kept {} line breaks"
+    for text, clean, *alterations in (
+        (
+            "Dear <jean@exemple.fr>,\r\nR&D pays < 3,000.\r\n \r\n- List<String>\n",
+            "<p>Dear &lt;jean@exemple.fr&gt;,<br>R&amp;D pays &lt; 3,000.</p><p>- List&lt;String&gt;</p>",
+            ("plain_text", kept.format(3)),
+        ),
+        ("R&amp;D\rYou", "<p>R&amp;D<br>You</p>", ("plain_text", kept.format(1))),
+        ("It's <= 3\n", "It's &lt;= 3\n"),
+        ("<p>Ask\n<jean@exemple.fr></p>", "<p>Ask\n&lt;jean@exemple.fr&gt;</p>"),
+        ("a <https://x.example/?a=1&b> <b>c</b>", "a &lt;https://x.example/?a=1&amp;b&gt; <b>c</b>"),
+        ("<p>Dear <your.name x=1>,</p>", "<p>Dear ,</p>",
+         ("markup_unwrapped", "removed the tags of 1 <your.name>; their content was kept")),
+        ("<b>a</b>\nb", "<b>a</b>\nb",
+         ("line_breaks", "has tags but no paragraphs: 1 line breaks are shown as spaces")),
+    ):  # fmt: skip
+        assert shown(text) == (clean, alterations)
+        if "line_breaks" not in dict(alterations):
+            assert shown(clean) == (clean, [])
+
+
 def test_videos_become_links_and_tables_lists():
     for html, clean, tag, url in (
         (

@@ -22,6 +22,7 @@ from vacancies.history.versions import record
 from vacancies.media import orphans
 from vacancies.models import Approval, Brand, Change, State, Vacancy, Version
 from vacancies.operations import approval_decisions, options
+from vacancies.statistics import counts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters", "at")]
 DAY = timedelta(days=1)
@@ -177,6 +178,26 @@ def test_only_an_approver_decides_by_a_known_button(ed: Client, lea: Client, str
     assert outcomes(vacancy) == [WITHDRAWN]
     with pytest.raises(ValidationError):
         approval_decisions.approve(vacancy=vacancy, seen="", at=NOW, author=user("ed"))
+
+
+def test_start_page_and_menu_count_the_requests(ed, lea, strict, monkeypatch):
+    monkeypatch.setattr(counts, "MAX_COUNTED", 0)  # stored counts, which are older than the request
+    vacancy = make(strict, **DRAFT)
+    counts.update_counts(at=NOW)
+    submit(ed, vacancy)
+    url_of_list = f"{LIST}?attention=approval"
+    badge = '<span class="menu-badge">1</span>'
+
+    for client in (ed, lea):
+        tile = client.get("/admin/").context["attention"][0]
+        assert tile == {"label": "Waiting for approval", "count": "1", "url": url_of_list}
+    assert [badge in client.get(page(vacancy)).content.decode() for client in (ed, lea)] == [False, True]
+    decide(lea, vacancy, "approve")
+    text = lea.get(LIST).content.decode()
+    assert (badge in text, f'href="{url_of_list}"' in text) == (False, True)
+    strict.requires_approval = False
+    strict.save()
+    assert f'href="{url_of_list}"' not in lea.get(LIST).content.decode()
 
 
 # --- every way to publish ---

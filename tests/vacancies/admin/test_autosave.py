@@ -121,6 +121,23 @@ def test_discarded_input_does_not_come_back(anna: Client, vacancy: Vacancy) -> N
     assert f'data-settled="{form["page"]}"' in anna.get(page(vacancy)).content.decode()
 
 
+def test_saved_input_does_not_come_back_after_a_save_on_another_computer(anna, vacancy):
+    """The first computer still has a copy of what it saved: it opened the list, which removes none."""
+    first = opened(anna, page(vacancy)) | {"title": "First"}
+    autosave(anna, vacancy, first)
+    assert saved(anna.post(page(vacancy), first))
+    second = opened(anna, page(vacancy)) | {"title": "Second"}
+    assert saved(anna.post(page(vacancy), second))
+    autosave(anna, vacancy, opened(anna, page(vacancy)) | {"title": "Third"})
+
+    shown = anna.get(page(vacancy)).content.decode()
+    assert f'data-settled="{first["page"]} {second["page"]}"' in shown  # of which no copy is sent
+    autosave(anna, vacancy, first)
+    assert opened(anna, page(vacancy))["title"] == "Third"
+    assert purge_unsaved(now=timezone.now() + timedelta(days=31)) == 1
+    assert 'data-settled=""' in anna.get(page(vacancy)).content.decode()
+
+
 def test_input_of_an_edited_template_does_not_come_back(anna: Client) -> None:
     template = VacancyTemplate.objects.create(name="Care", content={"title": "Nurse"})
     url = f"{ADD}?template={template.pk}&edit=1"

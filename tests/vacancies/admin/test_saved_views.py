@@ -198,3 +198,8 @@ def test_shortcuts_are_switched_off_per_user(anna: Client) -> None:
     for sent, expected in (("off", "off"), ("nonsense", "off"), ("on", "on")):
         anna.post(f"{LIST}list-preference/", {"shortcuts": sent})
         assertContains(anna.get(LIST), f'data-shortcuts="{expected}"')
+
+
+def test_tabs_are_translated(anna: Client) -> None:
+    """The tab is not the version of a text that somebody else changed too, which is also "Mine"."""
+    assertContains(anna.get(LIST, headers={"Accept-Language": "nl"}), ">Mijn vacatures<")

@@ -280,6 +280,8 @@ def test_errors_name_row_column_text_and_what_is_allowed(anna, nurse):
 
     assert shown.status_code == 400
     assert shown.context["plan"] == ""
+    text = shown.content.decode()
+    assert text.index('type="file"') < text.index("“Paris” is not one of")  # not below thousands of lines
     found = errors(shown)
     assert [each[:3] for each in found] == [
         (2, "Regions", "Paris"), (2, "Brand", "Nobody's"), (2, "Lead recruiter (contact)", "Nobody"),

@@ -13,8 +13,8 @@ from django.conf import settings
 from django.test import RequestFactory
 from rest_framework.renderers import JSONRenderer
 
+from jobsite.db.folding import fold
 from vacancies.api import v0_1, v1
-from vacancies.fields import fold
 from vacancies.models import Vacancy, VacancyOption
 
 PUBLIC, INTERNAL = ("public", "both"), ("internal", "both")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jobsite.db.folding import fold
 from tests.factories import make_filter, make_vacancy
-from vacancies.fields import fold
 
 pytestmark = pytest.mark.django_db
 

@@ -8,8 +8,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.chaos import oracle
-from tests.factories import make_vacancy
-from vacancies.models import Attachment, Vacancy
+from tests.factories import make_brand, make_vacancy
+from vacancies.models import Attachment, Brand, FilterOption, Recruiter, Vacancy
 
 LISTS = tuple(oracle.LISTS)
 
@@ -53,6 +53,22 @@ def test_order_is_by_moment_then_id_never_by_update(client, at):
 
     assert ids(client, "/v1/vacancies") == [same_time_higher_id.pk, same_time.pk, old.pk]
     assert ids(client, "/v1/vacancies", sort="published_at") == [old.pk, same_time.pk, same_time_higher_id.pk]
+
+
+def test_shared_rows_change_the_item_and_its_etag_but_not_updated_at(client, at, filters):
+    """docs/api.md, "Keep a copy"."""
+    vacancy = make_vacancy(options={"regions": ["Ghent"]}, brand=make_brand("Zorg"))
+    before = client.get("/v1/vacancies")
+
+    for model in (FilterOption, Recruiter, Brand):
+        model.objects.update(**{"label" if model is FilterOption else "name": "Other"})
+        after = client.get("/v1/vacancies", headers={"If-None-Match": before["ETag"]})
+
+        [item], [old] = after.json()["data"], before.json()["data"]
+        assert (after.status_code, item["updated_at"]) == (200, old["updated_at"])
+        assert item != old
+        before = after
+    assert vacancy.updated_at == Vacancy.objects.get().updated_at
 
 
 def test_title_order_is_the_same_on_every_database(client, at):

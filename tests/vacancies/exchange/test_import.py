@@ -12,8 +12,18 @@ from django.db import DatabaseError
 
 from tests.factories import make_recruiter, make_vacancy
 from tests.vacancies import commands
+from vacancies.choices import Keyword
 from vacancies.history.versions import record, record_drift
-from vacancies.models import Attachment, Brand, Filter, Recruiter, Vacancy, VacancyOption, VacancyRecruiter
+from vacancies.models import (
+    Attachment,
+    Brand,
+    Filter,
+    FilterOption,
+    Recruiter,
+    Vacancy,
+    VacancyOption,
+    VacancyRecruiter,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -220,6 +230,41 @@ def test_contradictory_brands_and_recruiters_are_reported(tmp_path):
     assert run(write(tmp_path, renamed))[1].endswith(" 1 brands and recruiters created or updated.")
 
 
+def test_labels_that_differ_in_case_or_spaces_are_merged(client, tmp_path):
+    rows = items(3)
+    for row, regions, brand in zip(
+        rows,
+        (["Gent"], ["Aalst", "Gent ", "gent"], [" Île de RÉ", "GENT"]),
+        ("Zorg", "zorg ", "ZORG"),
+        strict=True,
+    ):
+        row |= {"regions": regions, "brand": FULL["brand"] | {"name": brand}}
+    path = write(tmp_path, rows)
+
+    code, _, lines = run(path)
+
+    assert (code, lines) == (0, [
+        f"note: items.json row {row} (id {1000 + row}): {kind} {received!r} was merged with {stored!r}"
+        for row, kind, received, stored in (
+            (2, "brand", "zorg ", "Zorg"), (2, "regions", "Gent ", "Gent"), (2, "regions", "gent", "Gent"),
+            (3, "brand", "ZORG", "Zorg"), (3, "regions", " Île de RÉ", "Île de RÉ"),
+            (3, "regions", "GENT", "Gent"),
+        )
+    ])  # fmt: skip
+    shown = {item["id"]: item["regions"] for item in client.get("/v1/vacancies").json()["data"]}
+    assert shown == {1001: ["Gent"], 1002: ["Aalst", "Gent"], 1003: ["Île de RÉ", "Gent"]}
+    assert Brand.objects.get().name == "Zorg"
+    assert run(path)[1].startswith("Nothing changed")
+
+    # An option that has exactly this label is used; the other kind of file compares in the same way.
+    gent = FilterOption.objects.get(label="Gent")
+    FilterOption.objects.create(filter=gent.filter, label="GENT", value="gent-2")
+    [first, *_, new] = items(4, regions=["GENT"], brand={"name": "zorg"})
+    code, _, lines = run(write(tmp_path, [first, new], "i.json"), "--internal")
+    assert lines == ["note: i.json row 2 (id 1004): brand 'zorg' was merged with 'Zorg'"]
+    assert Vacancy.objects.get(pk=1004).options.filter(filter=gent.filter).get().label == "GENT"
+
+
 def test_what_a_recruiter_set_is_kept(client, tmp_path):
     run(write(tmp_path, items(3)))
     one, two, three = Vacancy.objects.order_by("pk")
@@ -325,8 +370,8 @@ def test_json_report_of_a_dry_run(tmp_path, capfd):
     report = json.loads(out)
     assert report.pop("summary").startswith("Dry run, nothing was written. 1 vacancies: 1 created")
     assert report == {
-        "created": 1, "updated": 0, "unchanged": 0, "refused": 0, "expired": 0, "moved": 0, "related": 4,
-        "drafts": [], "failed": [], "notes": [],
+        "created": 1, "updated": 0, "unchanged": 0, "refused": 0, "expired": 0,
+        "not_public": 0, "moved": 0, "related": 4, "drafts": [], "failed": [], "notes": [],
     }  # fmt: skip
     assert capfd.readouterr() == ("", "")  # no progress bar without a terminal
 
@@ -341,8 +386,14 @@ def test_real_vacancies_are_served_unchanged(client, settings):
     settings.TIME_ZONE = "UTC"
     files = {name: Path(REAL_DATA) / f"{name}.v1.json" for name in ("vacancies", "internal")}
     rows = {name: json.loads(path.read_text())["data"] for name, path in files.items()}
+    first: dict[tuple[str, str], str] = {}  # labels that differ in case or outer spaces become the first one
     for item in (*rows["vacancies"], *rows["internal"]):
         item.setdefault("apply_url", None)  # the source has no such key
+        for keyword in Keyword:
+            labels = [item[keyword]] if isinstance(item[keyword], str) else item[keyword] or []
+            merged = [first.setdefault((keyword, x.strip().casefold()), x.strip()) for x in labels]
+            if labels:
+                item[keyword] = merged[0] if keyword.is_single else list(dict.fromkeys(merged))
 
     assert run(files["vacancies"])[0] == run(files["internal"], "--internal")[0] == 0
     before = snapshot()

@@ -120,6 +120,99 @@ def test_missing_key_of_a_brand_or_recruiter_changes_nothing(client, tmp_path):
     assert stored == ("", "", FULL["brand"]["url"])
 
 
+# --- states ---
+
+FUTURE = "2190-01-01 12:00:00"
+STATES = (
+    ({"status": "draft"}, "draft"),
+    ({"status": "draft", "published_at": "2026-01-01 12:00:00"}, "draft"),
+    ({"status": "scheduled", "published_at": FUTURE}, "scheduled"),
+    ({"status": "published", "published_at": FUTURE}, "scheduled"),
+    ({"published_at": FUTURE}, "scheduled"),
+    ({"status": "scheduled", "published_at": "2026-01-01 12:00:00"}, "published"),
+    ({"status": "published"}, "published"),
+    ({"status": "closed", "head_recruiter": None}, "unpublished"),
+    ({"status": "published", "publish_until": "2026-04-01"}, "expired"),
+)
+
+
+def states():
+    return [vacancy.state for vacancy in Vacancy.objects.order_by("pk")]
+
+
+def test_file_states_whether_a_vacancy_is_public(client, tmp_path):
+    rows = [item | values for item, (values, _) in zip(items(len(STATES)), STATES, strict=True)]
+    path = write(tmp_path, rows)
+
+    code, summary, lines = run(path)
+
+    later = "published_at: is in the future; the vacancy is public from then on"
+    assert (code, lines) == (0, [f"note: items.json row {n} (id {1000 + n}): {later}" for n in (4, 5)])
+    assert summary.startswith("9 vacancies: 9 created, 0 updated, 0 unchanged, 0 refused, 0 left as drafts. ")
+    assert "6 of them are drafts, scheduled or closed in the source." in summary
+    assert states() == [state for _, state in STATES]
+    assert sorted(item["id"] for item in client.get("/v1/vacancies").json()["data"]) == [1006, 1007]
+    assert run(path)[1].startswith("Nothing changed")
+
+
+@pytest.mark.slow("imports nine times")
+def test_state_follows_the_file_until_a_recruiter_sets_it(tmp_path):
+    scheduled = {"status": "scheduled", "published_at": FUTURE}
+    for values, state in (
+        ({"status": "draft"}, "draft"), ({"status": "published"}, "published"), (scheduled, "scheduled"),
+        ({"published_at": "2026-03-01 12:00:00"}, "published"), ({}, "published"),
+        ({"status": "closed"}, "unpublished"), ({}, "unpublished"), ({"status": "published"}, "published"),
+    ):  # fmt: skip
+        run(write(tmp_path, items(1, **values)))
+        assert states() == [state], values
+
+    publication.unpublish(vacancies=Vacancy.objects.all(), at=timezone.now())
+    code, _, lines = run(write(tmp_path, items(1, status="published")))
+
+    assert (code, states()) == (0, ["unpublished"])
+    assert lines == [f"note: {WHO} status: differs from what a recruiter set here; not changed"]
+
+
+def test_draft_of_one_file_does_not_join_the_lists_of_the_other(tmp_path):
+    run(write(tmp_path, items(1)))
+
+    code, _, lines = run(write(tmp_path, items(1, status="draft"), "i.json"), "--internal")
+
+    assert (code, Vacancy.objects.get().audience) == (0, "public")
+    assert lines == [
+        "note: i.json row 1 (id 1001): status: is draft in this file; the audience was not changed"
+    ]
+
+
+def test_unknown_or_invalid_state_refuses_the_row(tmp_path):
+    looks = "Looks like a state of the vacancy. Use status, published_at and publish_until, or remove it."
+    allowed = "Must be one of draft, scheduled, published, closed; received"
+    refusals = [
+        *(
+            ({key: value}, f"{key}: {looks}")
+            for key, value in (
+                ("Status", "draft"), ("state", "open"), ("is_published", False), ("isDraft", True),
+                ("active", 0), ("publish_from", FUTURE), ("validThrough", "2026-01-01"), ("internal", True),
+                ("workflow-state", ""),
+            )
+        ),
+        ({"status": "Draft"}, f'status: {allowed} "Draft".'),
+        ({"status": None}, f'status: {allowed} "".'),
+        ({"status": 1}, f"status: {allowed} 1."),
+        ({"status": "scheduled"}, "published_at: A scheduled vacancy needs it."),
+    ]  # fmt: skip
+    rows = [item | values for item, (values, _) in zip(items(len(refusals)), refusals, strict=True)]
+
+    code, _, lines = run(write(tmp_path, [*rows, items(20, internal_id=3, publisher="x")[-1]]))
+
+    assert code == 1
+    assert sorted(lines) == sorted(
+        [f"failed: items.json row {n} (id {1000 + n}): {text}" for n, (_, text) in enumerate(refusals, 1)]
+        + [f"note: items.json row {len(rows) + 1}: unknown keys were ignored: internal_id, publisher"]
+    )
+    assert list(Vacancy.objects.values_list("pk", flat=True)) == [1020]
+
+
 # --- when a publication ends ---
 
 

@@ -159,7 +159,7 @@ class FilterAdmin(JobsiteAdmin):
         if not request.user.has_perm("vacancies.view_filteroption"):
             raise PermissionDenied
         term = request.GET.get("term", "").replace("\0", "").strip()
-        rows = FilterOption.objects.filter(filter=as_id(pk), is_active=True, label__icontains=term)
+        rows = FilterOption.objects.filter(filter=as_id(pk), is_active=True, label__folded_contains=term)
         page = Paginator(rows.order_by("position", "label", "pk"), OPTIONS_PER_PAGE).get_page(
             request.GET.get("page")
         )

@@ -32,7 +32,7 @@ from vacancies.admin.edit.conflict import (
     version_of,
 )
 from vacancies.admin.edit.form_input import FILES, Input, chosen_files, post_data
-from vacancies.models import Autosave, Presence, Vacancy
+from vacancies.models import Autosave, Presence, Vacancy, settled_pages
 
 INPUT_MAX = 1_000_000  # characters of one input
 NEW = 0  # in URLs, for a vacancy that does not exist yet
@@ -152,13 +152,13 @@ def store(request: UserRequest, pk: int | None, data: Input) -> None:
 
 @dataclass(frozen=True)
 class Unsaved:
-    """The unsaved input of a user for a form. `saved_page` is the key of a page whose input was saved: a
+    """The unsaved input of a user for a form. `settled` are the keys of pages whose input was saved: a
     browser must not bring it back."""
 
     data: Input | None = None
     notes: tuple[str, ...] = ()
     saved_at: datetime | None = None
-    saved_page: str = ""
+    settled: tuple[str, ...] = ()
 
 
 def find_unsaved(
@@ -166,11 +166,11 @@ def find_unsaved(
 ) -> Unsaved | HttpResponse:
     """Return the unsaved input of the user, merged with what somebody else saved meanwhile. Return the page
     that compares the two, if both changed the same field. Only whether it was saved, unless `is_wanted`."""
-    row = Autosave.objects.of(request.user, vacancy.pk if vacancy else None).first()
-    if row is None or row.data is None:
-        return Unsaved(saved_page=row.page if row else "")
-    if not is_wanted:
-        return Unsaved()
+    pk = vacancy.pk if vacancy else None
+    settled = tuple(settled_pages(request.user, pk))
+    row = Autosave.objects.of(request.user, pk).first()
+    if row is None or row.data is None or not is_wanted:
+        return Unsaved(settled=settled)
     data: Input = row.data
     time = time_of(row.saved_at, now=timezone.now())
     notes = [_("Unsaved changes from %(time)s were restored.") % {"time": time}]
@@ -183,4 +183,4 @@ def find_unsaved(
     files = [each.partition("=")[2] for each in row.data.get(FILES, ())]
     if files:
         notes.append(_("Choose these files again: %(files)s.") % {"files": ", ".join(files)})
-    return Unsaved(data, tuple(filter(None, notes)), row.saved_at)
+    return Unsaved(data, tuple(filter(None, notes)), row.saved_at, settled)

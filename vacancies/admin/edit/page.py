@@ -225,7 +225,7 @@ class EditPage:
             "autosave_id": self.vacancy.pk if self.vacancy else NEW,
             "restored_notes": unsaved.notes,
             "restored_at": unsaved.saved_at,
-            "settled_page": unsaved.saved_page,
+            "settled_pages": " ".join(unsaved.settled),
         }
 
     def _vacancy_context(self, vacancy: Vacancy) -> Context:

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from jobsite.text.names import person
 from jobsite.types import Context, UserRequest
@@ -29,7 +29,7 @@ from vacancies.models import ListPreference, SavedView
 EDITED_COLUMNS = ("last_day", "hot")  # shown while the list is edited
 BUILT_IN = (
     (gettext_lazy("All vacancies"), {VIEW_VAR: ALL}),
-    (gettext_lazy("Mine"), {VIEW_VAR: ALL, "mine": "1"}),
+    (pgettext_lazy("vacancies", "Mine"), {VIEW_VAR: ALL, "mine": "1"}),
     (gettext_lazy("Closing this week"), {VIEW_VAR: ALL, "attention": ENDING, ORDER_VAR: "last_day"}),
     (gettext_lazy("Drafts"), {VIEW_VAR: ALL, "state": "draft"}),
 )

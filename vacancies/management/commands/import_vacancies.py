@@ -87,6 +87,8 @@ def _summary(report: VacancyReport) -> str:
     )
     if report.expired:
         text += f" {report.expired} of the created vacancies are expired."
+    if report.not_public:
+        text += f" {report.not_public} of them are drafts, scheduled or closed in the source."
     if report.moved:
         text += f" {report.moved} moved to preserve the order of the source."
     if report.related:

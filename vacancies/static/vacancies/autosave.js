@@ -168,7 +168,7 @@ document.addEventListener("DOMContentLoaded", () => {
       return false;
     }
     const isOlder = copy.at < Number(page.dataset.restoredAt || 0) * SECOND;
-    if (copy.isSent || copy.page === page.dataset.settled || isOlder) {
+    if (copy.isSent || page.dataset.settled.split(" ").includes(copy.page) || isOlder) {
       if (!("unsaved" in page.dataset)) forget();
       return true;
     }

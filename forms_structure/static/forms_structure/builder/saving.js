@@ -6,6 +6,8 @@ import { post } from "./server.js";
 import { gettext, ngettext } from "./texts.js";
 import * as tree from "./tree.js";
 
+const KEPT = 30 * 24 * 3600 * 1000; // milliseconds
+
 export class Saving {
   remember(form, revision) {
     this.saved = { form, revision, text: this.text(form) };
@@ -13,6 +15,40 @@ export class Saving {
 
   text(form) {
     return JSON.stringify([form.name, form.language, this.structure(form)]);
+  }
+
+  // --- the copy in this browser: jobsite/admin.js removes it at the sign-out ---
+
+  get key() {
+    return `unsaved:${this.root.dataset.user}:${location.pathname}`;
+  }
+
+  /** Keep what is not saved yet, for the case that the window is closed. */
+  keep() {
+    const { name, language } = this.form;
+    const copy = { at: Date.now(), revision: this.saved.revision, form: { name, language, structure: this.structure() } };
+    try {
+      if (this.isDirty() && !this.isLeaving) localStorage.setItem(this.key, JSON.stringify(copy));
+      else localStorage.removeItem(this.key);
+    } catch {
+      // no room: the page still asks before it is left
+    }
+  }
+
+  /** Show the kept changes, as one step that can be undone. A later save of somebody else is a conflict. */
+  restore() {
+    let copy = null;
+    try {
+      copy = JSON.parse(localStorage.getItem(this.key));
+    } catch {
+      // not ours
+    }
+    if (!copy || !this.canChange || !(copy.at > Date.now() - KEPT)) return;
+    const form = tree.readForm(copy.form, this.kinds);
+    if (this.text(form) === this.saved.text) return localStorage.removeItem(this.key);
+    this.state.change(form, { select: null });
+    this.saved.revision = copy.revision;
+    this.notes.toast(gettext("Unsaved changes were restored."), () => this.state.undo());
   }
 
   isDirty() {
@@ -65,6 +101,7 @@ export class Saving {
       if (this.text(adopted) !== this.text(sent)) this.changed(adopted, sent);
       if (!this.schema) this.check({ now: true });
     }
+    this.keep();
     this.data.use = use;
     this.about.replaceChildren(...about(this));
     this.setFaults({}, this.form);

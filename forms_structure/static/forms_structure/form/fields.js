@@ -1,12 +1,19 @@
 /** The fields of a form: their nodes, answers and errors. */
 
-/** Autocomplete tokens (WCAG 1.3.5) by role, else by common field names. */
+/** Autocomplete tokens (WCAG 1.3.5) by common field names, else by type. forms_structure/rendering.py has the same. */
 const AUTOCOMPLETE = new Map(Object.entries({
-  given_name: "given-name", family_name: "family-name", email: "email", phone: "tel",
-  first_name: "given-name", last_name: "family-name", name: "name", telephone: "tel", mobile: "tel",
-  address: "address-line1", postal_code: "postal-code", city: "address-level2", country: "country-name",
-  birth_date: "bday", date_of_birth: "bday",
-}));
+  "given-name": "given_name first_name voornaam prenom vorname",
+  "family-name": "family_name last_name achternaam familienaam nom nom_de_famille nachname familienname",
+  "name": "name naam",
+  "address-line1": "address adres adresse anschrift",
+  "postal-code": "postal_code postcode code_postal postleitzahl plz",
+  "address-level2": "city stad gemeente woonplaats ville ort wohnort",
+  "country-name": "country land pays",
+  "bday": "birth_date date_of_birth geboortedatum date_de_naissance geburtsdatum",
+  "tel": "phone telephone mobile telefoon gsm portable telefon handy",
+  "email": "email",
+}).flatMap(([token, names]) => names.split(" ").map((name) => [name, token])));
+const BY_TYPE = { email: "email", tel: "tel" };
 const GROUPS = new Set(["checkbox-group", "radio-group", "range"]);
 const INPUT_TYPES = new Set(["email", "tel", "date", "file"]);
 const ACCEPTED = ".pdf,.docx,.odt,.rtf,.txt,.jpg,.jpeg,.png";
@@ -42,8 +49,8 @@ export function makeField(page, structure, owner) {
   return { structure, owner, error, wrapper, ...parts };
 }
 
-function makeControl({ make, words, id }, { name, type, required, options, role }, own, label, error) {
-  const attributes = { ...own, required, autocomplete: AUTOCOMPLETE.get(role) ?? AUTOCOMPLETE.get(name) };
+function makeControl({ make, words, id }, { name, type, required, options }, own, label, error) {
+  const attributes = { ...own, required, autocomplete: AUTOCOMPLETE.get(name) ?? BY_TYPE[type] };
   const tag = type === "select" || type === "textarea" ? type : "input";
   if (tag === "input") attributes.type = INPUT_TYPES.has(type) ? type : "text";
   if (tag === "textarea") attributes.rows = 5;

@@ -145,9 +145,38 @@ export async function apply(
 
   const earlier = target.querySelector("form");
   const hasErrors = earlier?.querySelector("[aria-invalid]");
+  const place = earlier && placeIn(earlier);
   open(earlier ? filledIn(earlier) : {});
+  for (const control of earlier?.querySelectorAll("[name][autocomplete]") ?? []) { // the server knows roles of fields
+    counterpart(form.element, control)?.setAttribute("autocomplete", control.autocomplete);
+  }
+  if (place) returnTo(form.element, place);
   if (hasErrors) form.check();
   return form;
+}
+
+/** Return where the applicant types or clicks in `form`: the control and its selection; null if elsewhere. */
+function placeIn(form) {
+  const control = form.ownerDocument.activeElement;
+  if (!control?.name || !form.contains(control)) return null;
+  const { selectionStart: start, selectionEnd: end, selectionDirection: direction, scrollTop } = control;
+  return { control, start, end, direction, scrollTop };
+}
+
+/** Continue at `place`, so that the next key reaches the same field. */
+function returnTo(form, { control, start, end, direction, scrollTop }) {
+  const now = counterpart(form, control);
+  if (!now) return;
+  now.focus({ preventScroll: true });
+  if (start !== null && start !== undefined) now.setSelectionRange(start, end, direction); // null: an e-mail address
+  now.scrollTop = scrollTop;
+}
+
+/** Return the control of `form` with the name and the choice of `control`. */
+function counterpart(form, { name, type, value }) {
+  const isChoice = type === "radio" || type === "checkbox";
+  return Array.from(form.querySelectorAll(`[name="${CSS.escape(name)}"]`))
+    .find((each) => !isChoice || each.value === value);
 }
 
 /** Return the body of a request: {content, type, size}. `type` is its Content-Type header, `size` in bytes. */
