@@ -10,7 +10,7 @@ from applications.api import v1 as applications_v1
 from applications.api.auth import TokenViewSet
 from applications.api.submissions import SubmissionViewSet
 from applications.apply import apply, thanks
-from jobsite.api.docs import DocsView, openapi_json
+from jobsite.api.docs import DocsView, guide, openapi_json
 from vacancies.api import v0_1 as vacancies_v0_1
 from vacancies.api import v1 as vacancies_v1
 from vacancies.media import media
@@ -34,6 +34,7 @@ urlpatterns = [
     path("v0.1/", include((v0_1.urls, "v0_1"))),
     path("openapi.json", openapi_json, name="openapi"),
     path("docs", DocsView.as_view(), name="docs"),
+    path("docs/api.md", guide, name="guide"),
     path("account/", include("applications.urls")),
     path("account/", include("jobsite.accounts.pages")),
     path("preview/<str:token>", preview, name="preview"),

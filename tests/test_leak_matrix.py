@@ -76,6 +76,7 @@ ROWS: dict[str, Row] = {
     "v1/auth/token": {"GET": 405, "HEAD": 405, "PUT": 405, "PATCH": 405, "OPTIONS": 204, "POST": 400, "DELETE": 401},
     "openapi.json": reads(options=405),
     "docs": reads(options=405),
+    "docs/api.md": reads(options=405),
     "preview/<str:token>": reads(404, options=405),
     "vacancies/{pk}": reads(options=405),
     "apply/{pk}": reads(options=405) | {"POST": 422},

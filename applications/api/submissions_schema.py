@@ -144,6 +144,7 @@ OPERATION: JsonObject = {
                             "type": "array",
                             "description": "The files. The value of a file field is the name of its file.",
                             "items": {"type": "string", "format": "binary"},
+                            "examples": [[]],  # or the page /docs sends the text "string"
                         },
                     },
                     "additionalProperties": True,  # parts with the name of a field

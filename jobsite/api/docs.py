@@ -1,4 +1,4 @@
-"""Views of the OpenAPI document and of the page that shows it."""
+"""Views of the OpenAPI document, of the page that shows it, and of docs/api.md."""
 
 import json
 from functools import lru_cache
@@ -26,7 +26,8 @@ def _document(base_url: str) -> JsonObject:
 @lru_cache(maxsize=4)
 def _body(base_url: str, address: str) -> bytes:
     """The document with `address` as its server, for generated clients."""
-    document = {**_document(base_url), "servers": [{"url": address}]}
+    more = {"description": "The guide, with examples", "url": f"{address}/docs/api.md"}
+    document = {**_document(base_url), "servers": [{"url": address}], "externalDocs": more}
     return json.dumps(document, ensure_ascii=False, indent=1).encode()
 
 
@@ -37,6 +38,18 @@ def openapi_json(request: HttpRequest) -> HttpResponse:
     address = absolute(request, "/").removesuffix("/")
     body = _body(settings.PUBLIC_BASE_URL, address)
     response = HttpResponse(body, content_type="application/json")
+    response["Cache-Control"] = f"public, max-age={settings.PUBLIC_MAX_AGE}"
+    return response
+
+
+@csrf_exempt
+@require_safe
+def guide(request: HttpRequest) -> HttpResponse:
+    """docs/api.md as text, with the address of this service in its examples."""
+    text = (settings.BASE_DIR / "docs/api.md").read_text()
+    for shown in ("http://127.0.0.1:8000", "https://jobs.example.com"):
+        text = text.replace(shown, absolute(request, "/").removesuffix("/"))
+    response = HttpResponse(text, content_type="text/plain; charset=utf-8")
     response["Cache-Control"] = f"public, max-age={settings.PUBLIC_MAX_AGE}"
     return response
 

@@ -80,7 +80,8 @@ def test_document_is_public_and_needs_no_database(client, settings):
     settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1"]
     response = client.get("/openapi.json", headers={"Authorization": "Bearer stale", "Host": "localhost"})
     assert response["Content-Type"] == "application/json"
-    assert response.json() == DOCUMENT | {"servers": [{"url": "http://localhost"}]}
+    guide = {"description": "The guide, with examples", "url": "http://localhost/docs/api.md"}
+    assert response.json() == DOCUMENT | {"servers": [{"url": "http://localhost"}], "externalDocs": guide}
     same = {"If-None-Match": response["ETag"], "Host": "localhost"}
     assert client.get("/openapi.json", headers=same).status_code == 304
     other = client.get("/openapi.json", headers={"Host": "127.0.0.1:8101"})
@@ -99,6 +100,16 @@ def test_document_is_public_and_needs_no_database(client, settings):
     assert [scheme for scheme in ("http://", "https://") if scheme in html] == []
     script = client.get("/docs?script=").text
     assert [text for text in ('"validatorUrl": null', "openapi.json") if text not in script] == []
+
+
+def test_document_links_to_the_guide_with_the_address_of_this_site(client):
+    address = client.get("/openapi.json").json()["externalDocs"]["url"]
+    assert address == "http://testserver/docs/api.md"
+    response = client.get(address)
+    assert "### Sending a submission" in response.text
+    assert "curl -gs 'http://testserver/v1/vacancies?page[size]=20" in response.text
+    assert (response["Content-Type"], client.post(address).status_code) == ("text/plain; charset=utf-8", 405)
+    assert "127.0.0.1:8000" not in response.text
 
 
 def test_info_describes_the_api(settings):
