@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -20,6 +21,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.utils import timezone, translation
+from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
@@ -57,14 +59,11 @@ _SALT = "applications.thanks"
 # Inputs of the page itself. No field has such a name: names of fields begin with a letter.
 VERSION, NONCE, SOURCE = "_version", "_nonce", "_source"
 CSRF = "csrfmiddlewaretoken"
+SENT = "sent"  # parameter of the URL, which apply.js sets
 INTERNAL = ("_", CSRF)
-# Loaded in parallel: imports are found one after the other. A test compares them with what a browser loads.
-MODULES = tuple(
-    f"forms_structure/{name}.js"
-    for name in (
-        "form", "form/render", "form/fields", "form/validation", "form/words", "form/submission",
-        "form/loading", "form/proof", "form/sha256", "form/requests", "form/view",
-    )
+# What form.js imports. Browsers load them at once, not one after the other.
+MODULES = (
+    "fields", "loading", "proof", "render", "requests", "sha256", "submission", "validation", "view", "words",
 )  # fmt: skip
 
 
@@ -81,20 +80,22 @@ def apply(request: HttpRequest, pk: str) -> HttpResponse:
     """Show the application form of the vacancy `pk`, or submit it and redirect to the thanks."""
     _require_pages()
     at = timezone.now()
+    if (sent := _sent(request, pk)) is not None:
+        return _thanks(request, sent)
     viewer = Request(request, authenticators=[Session()])
     try:
         vacancy = find_published(viewer, pk, Vacancy.objects.with_form().select_related("brand"), at=at)
     except NotFound:
         return _closed(request)
-    form = submission_form(vacancy)
     if vacancy.apply_url:
         return _elsewhere(request, vacancy)
+    form = submission_form(vacancy)
     if not form.accepts_applications:
         return _closed(request)
     with translation.override(form.language):
         page = _Page(request, vacancy, form)
         response = page.submit(at) if request.method == "POST" else page.show()
-    response["Content-Language"] = form.language
+    response.headers.setdefault("Content-Language", form.language)
     return response
 
 
@@ -106,14 +107,10 @@ def thanks(request: HttpRequest, token: str) -> HttpResponse:
         pk = signing.loads(token, salt=_SALT, max_age=THANKS_MAX_AGE)
     except signing.BadSignature:
         raise Http404 from None
-    application = Application.objects.select_related("vacancy").filter(pk=pk).first()
+    application = Application.objects.select_related("vacancy__brand").filter(pk=pk).first()
     if application is None:
         raise Http404
-    with translation.override(application.language):
-        response = render(request, "applications/apply_thanks.html", {"application": application})
-    response["Cache-Control"] = "private, no-store"
-    response["Referrer-Policy"] = "no-referrer"
-    return response
+    return _thanks(request, application, receipt_to=application.address)
 
 
 class _Page:
@@ -227,16 +224,16 @@ class _Page:
             "form": form_context(
                 self.form.sections,
                 language=self.form.language,
+                roles=self.form.roles,
                 typed=self.typed,
                 errors=errors,
-                roles=self.form.roles,
             ),
             "hidden_inputs": {name: value for name, value in hidden.items() if value},
             "account": self.account,
             "source": self.source,
             "token": token,
-            "is_form_changed": is_form_changed,
             "modules": MODULES,
+            "is_form_changed": is_form_changed,
         }
         return render(self.request, "applications/apply.html", context, status=status)
 
@@ -246,25 +243,47 @@ def _require_pages() -> None:
         raise Http404
 
 
-def _closed(request: HttpRequest) -> HttpResponse:
-    """Return the same page for a vacancy that is unknown or hidden, and for one without applications."""
-    return _in_own_language(request, "applications/apply_closed.html", {}, 404)
+def _sent(request: HttpRequest, pk: str) -> Application | None:
+    """Return the application to the vacancy `pk` that apply.js has sent: loading the page again must not show
+    an empty form. Its reference is no secret, so it does not show who applied."""
+    reference = request.GET.get(SENT, "")
+    if request.method == "POST" or not (reference.isascii() and reference.isalnum()):
+        return None
+    rows = Application.objects.select_related("vacancy__brand").filter(reference=reference)
+    return next((row for row in rows if str(row.vacancy_id) == pk), None)
+
+
+def _thanks(request: HttpRequest, application: Application, *, receipt_to: str = "") -> HttpResponse:
+    context = {"application": application, "vacancy": application.vacancy, "receipt_to": receipt_to}
+    with translation.override(application.language):
+        response = render(request, "applications/apply_thanks.html", context)
+    response["Cache-Control"] = "private, no-store"
+    response["Referrer-Policy"] = "no-referrer"
+    return response
 
 
 def _elsewhere(request: HttpRequest, vacancy: Vacancy) -> HttpResponse:
-    status = 200 if request.method != "POST" else 409
-    return _in_own_language(request, "applications/apply_elsewhere.html", {"vacancy": vacancy}, status)
+    """Return the page of a vacancy with an `apply_url`. Like the API, it takes no applications."""
+    context = {"vacancy": vacancy, "host": urlsplit(vacancy.apply_url).hostname}
+    status = 404 if request.method == "POST" else 200
+    return _in_language_of(request, "applications/apply_elsewhere.html", context, status)
 
 
-def _in_own_language(
-    request: HttpRequest, template: str, context: dict[str, object], status: int
+def _closed(request: HttpRequest) -> HttpResponse:
+    """Return the same page for a vacancy that is unknown or hidden, and for one without applications."""
+    return _in_language_of(request, "applications/apply_closed.html", {}, 404)
+
+
+def _in_language_of(
+    request: HttpRequest, template: str, context: Mapping[str, object], status: int
 ) -> HttpResponse:
-    """Return a page in the language that the visitor prefers: there is no form to set it."""
+    """Render a page without a form, which has no language of its own."""
     language = preferred_language(request.headers.get("Accept-Language", ""))
     with translation.override(language):
-        response = render(request, template, context, status=status)
+        response = render(request, template, {**context}, status=status)
     response["Content-Language"] = language
     response["Cache-Control"] = "private, no-cache"
+    patch_vary_headers(response, ["Accept-Language"])
     return response
 
 

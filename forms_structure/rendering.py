@@ -18,18 +18,19 @@ from jobsite.types import JsonObject
 FILE_MAX = 10  # megabytes
 ACCEPTED = ".pdf,.docx,.odt,.rtf,.txt,.jpg,.jpeg,.png"
 # Autocomplete tokens (WCAG 1.3.5) by role, else by common field names, else by type. form/fields.js has the
-# same without roles, which applicants do not get.
+# same without roles, which the API does not serve.
 _NAMES = {
     "given-name": "given_name first_name voornaam prenom vorname",
-    "family-name": "family_name last_name achternaam familienaam nom nom_de_famille nachname familienname",
-    "name": "name naam",
+    "family-name": "family_name last_name achternaam familienaam nom_de_famille nachname familienname",
+    "name": "name naam nom",
     "address-line1": "address adres adresse anschrift",
     "postal-code": "postal_code postcode code_postal postleitzahl plz",
     "address-level2": "city stad gemeente woonplaats ville ort wohnort",
     "country-name": "country land pays",
     "bday": "birth_date date_of_birth geboortedatum date_de_naissance geburtsdatum",
-    "tel": "phone telephone mobile telefoon gsm portable telefon handy",
     "email": "email",
+    "tel": "phone telephone mobile telefoon telefoonnummer gsm portable numero_de_telephone telefon "
+    "telefonnummer handy",
 }
 AUTOCOMPLETE = {name: token for token, names in _NAMES.items() for name in names.split()}
 AUTOCOMPLETE_BY_TYPE = {FieldType.EMAIL: "email", FieldType.TEL: "tel"}
@@ -42,19 +43,19 @@ def form_context(
     sections: Fields,
     *,
     language: str,
+    roles: Mapping[str, str] | None = None,
     typed: Mapping[str, list[str]] | None = None,
     errors: Iterable[tuple[str, str]] = (),
-    roles: Mapping[str, str] | None = None,
 ) -> JsonObject:
     """Return the context of templates/forms_structure/form.html for served `sections`.
 
-    `roles` has the field name of each role, which `sections` do not have. `typed` has what was filled in, by
+    `roles` has the name of the field with each role, for `autocomplete`. `typed` has what was filled in, by
     field name. `errors` are (name of a field or "", message), at most one for each field. They are listed in
     the order of the form.
     """
     errors = list(errors)
     with translation.override(language):
-        page = _Page(typed or {}, dict(errors), {name: role for role, name in (roles or {}).items()})
+        page = _Page(sections, roles or {}, typed or {}, dict(errors))
         shown = [
             {
                 "title": section["title"],
@@ -79,9 +80,16 @@ class _Page:
     """Prepares the fields of one form for the templates."""
 
     def __init__(
-        self, typed: Mapping[str, list[str]], errors: Mapping[str, str], role_of: Mapping[str, str]
+        self,
+        sections: Fields,
+        roles: Mapping[str, str],
+        typed: Mapping[str, list[str]],
+        errors: Mapping[str, str],
     ) -> None:
-        self.typed, self.errors, self.role_of = typed, errors, role_of
+        self.typed, self.errors = typed, errors
+        self.roles = {name: role for role, name in roles.items()}
+        names = [field["name"] for section in sections for field in section["fields"]]
+        self.has_given_name = any(AUTOCOMPLETE.get(name) == "given-name" for name in names)
         self.by_name: dict[str, JsonObject] = {}
 
     def in_order(self, errors: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -166,8 +174,10 @@ class _Page:
         """Return what differs for a drop-down list, and for a field to type in."""
         name, type_ = structure["name"], structure["type"]
         typed = (self.typed.get(name) or [""])[-1]
-        found = AUTOCOMPLETE.get(self.role_of.get(name, "")) or AUTOCOMPLETE.get(name)
-        own["autocomplete"] = found or AUTOCOMPLETE_BY_TYPE.get(type_, False)
+        token = AUTOCOMPLETE.get(self.roles.get(name, "")) or AUTOCOMPLETE.get(name)
+        if token == "name" and self.has_given_name:  # "Naam" and "Nom" beside "Voornaam" and "Prénom"
+            token = "family-name"
+        own["autocomplete"] = token or AUTOCOMPLETE_BY_TYPE.get(type_, False)
         if type_ == FieldType.SELECT:
             options = [{"value": "", "label": gettext("Choose…")}, *structure["options"]]
             return {

@@ -12,9 +12,11 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from forms_structure.api.v1 import serve
+from forms_structure.models import Form
 from forms_structure.rendering import form_context
 from forms_structure.schema import submission_schema
 from jobsite.api.absolute_urls import absolute
+from jobsite.api.permissions import lacks_factor
 from vacancies.api.v1 import VacancySerializer, find_published
 from vacancies.exchange.columns import COLUMNS
 from vacancies.fields import HtmlField, html_fields
@@ -99,9 +101,27 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str = "") -> dict[st
         "missing": vacancy.missing_to_publish().values(),
         "until": ends_at(token) if token else None,
         "json_url": absolute(request, f"{address}?preview={token}" if token else address),
+        "shows_bar": token or _is_recruiter_of(vacancy, request),
         "shows_form": token and not vacancy.apply_url,  # nothing is sent: only recruiters know
-        "takes_applications": not token and settings.APPLY_PAGES and vacancy.accepts_applications(form),
+        "apply_url": not token and (vacancy.apply_url or _apply_page(vacancy, form)),
     }
+
+
+def _apply_page(vacancy: Vacancy, form: Form | None) -> str:
+    is_open = settings.APPLY_PAGES and vacancy.accepts_applications(form)
+    return reverse("apply", args=[vacancy.pk]) if is_open else ""
+
+
+def _is_recruiter_of(vacancy: Vacancy, request: HttpRequest) -> bool:
+    """Whether the admin shows `vacancy` to the user of `request`."""
+    user = request.user
+    return (
+        user.is_authenticated
+        and user.is_staff
+        and user.has_perm("vacancies.view_vacancy")
+        and not lacks_factor(request)
+        and Vacancy.objects.editable_by(user).filter(pk=vacancy.pk).exists()
+    )
 
 
 def _facts(vacancy: Vacancy) -> list[tuple[str, str]]:

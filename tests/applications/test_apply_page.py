@@ -19,7 +19,7 @@ from forms_structure.models import ConsentText
 from tests.applications.applicants import make_anonymous
 from tests.applications.makers import make_user, signed_in
 from tests.conftest import NOW
-from tests.factories import make_vacancy
+from tests.factories import make_brand, make_vacancy
 from tests.forms_structure.strategies import section, text_field
 from vacancies.models import Vacancy
 
@@ -133,18 +133,57 @@ def test_vacancy_without_applications_is_closed(client: Client) -> None:
             assert response.status_code == 404, pk
 
 
-def test_vacancy_with_applications_elsewhere_leads_there(client: Client) -> None:
-    vacancy = make_open(apply_url="https://elsewhere.example/?job=1", title="Nurse")
+def test_closed_page_is_in_the_language_of_the_browser(client: Client) -> None:
+    response = client.get("/apply/999999", headers={"Accept-Language": "fr-BE,en;q=0.5"})
+    assert "Les candidatures sont closes" in response.content.decode()
+    assert response["Content-Language"] == "fr"
+    assert "Accept-Language" in response["Vary"]
+
+
+def test_vacancy_with_an_apply_url_leads_there(client: Client) -> None:
+    vacancy = make_open(apply_url="https://jobs.elsewhere.example/1?a=1&b=2")
     response = client.get(address(vacancy), headers={"Accept-Language": "nl"})
     html = response.content.decode()
-    assert (response.status_code, response["Content-Language"]) == (200, "nl")
-    assert '<a href="https://elsewhere.example/?job=1" rel="noopener">Naar die site</a>' in html
-    assert client.post(address(vacancy), VALUES).status_code == 409
+    assert response.status_code == 200
+    assert '<a class="apply" href="https://jobs.elsewhere.example/1?a=1&amp;b=2"' in html
+    assert "Verder naar jobs.elsewhere.example</a>" in html
+    assert "<form" not in html
+    assert client.post(address(vacancy), VALUES).status_code == 404
     assert not Application.objects.exists()
-    closed = client.get("/apply/999999", headers={"Accept-Language": "nl"}).content.decode()
-    assert '<html lang="nl">' in closed
-    hidden = make_open(apply_url="https://elsewhere.example/", status="unpublished")
-    assert client.get(address(hidden)).status_code == 404
+
+    hidden = make_open(apply_url="https://jobs.elsewhere.example/", status="draft", title="Secret nurse")
+    assert "elsewhere" not in client.get(address(hidden)).content.decode()
+
+
+def test_pages_show_the_employer_and_lead_to_the_vacancy(client: Client, settings: Any) -> None:
+    """Only an uploaded icon: applying causes no request to another site."""
+    brand = make_brand("Acme", icon_small="brands/a.png", icon_small_url="https://cdn.example/a.png")
+    vacancy = make_open(brand=brand)
+    thanks = post(client, vacancy, VALUES)["Location"]
+    for path in (address(vacancy), thanks):
+        html = client.get(path).content.decode()
+        assert f'href="/vacancies/{vacancy.pk}"' in html
+        assert '<img src="/media/brands/a.png"' in html
+        assert "Acme" in html
+        assert "cdn.example" not in html
+    brand.icon_small = ""
+    brand.save()
+    assert "<img" not in client.get(address(vacancy)).content.decode()
+    settings.MULTI_BRANDING = False
+    assert "Acme" not in client.get(address(vacancy)).content.decode()
+
+
+def test_browsers_can_fill_in_fields_with_a_role_or_type(client: Client) -> None:
+    fields = [text_field("f1", role="given_name"), text_field("f2", role="family_name")]
+    fields += [text_field("f3", role="phone"), text_field("f4", type="tel"), text_field("naam")]
+    [part] = structure()
+    part["fields"] = [*fields, part["fields"][1]]
+    html = client.get(address(make_open(form=forms.create(name="Own", structure=[part])))).content.decode()
+    found = re.findall(r'<input(?=[^>]* name="(\w+)")[^>]* autocomplete="([\w-]+)"', html)
+    assert dict(found) == {
+        "f1": "given-name", "f2": "family-name", "f3": "tel", "f4": "tel", "naam": "name",
+        "email": "email", "contact_me_by_fax": "off",
+    }  # fmt: skip
 
 
 def test_internal_vacancy_is_open_to_colleagues_only(client: Client, settings: Any) -> None:
@@ -172,7 +211,7 @@ def test_valid_form_is_stored_and_thanked(client: Client, vacancy: Vacancy) -> N
     page = client.get(response["Location"])
     assert page.status_code == 200
     assert f"<strong>{application.reference}</strong>" in page.content.decode()
-    assert b"zoe@example.com" not in page.content
+    assert b"You will receive an e-mail at zoe@example.com" in page.content
     assert page["Cache-Control"] == "private, no-store"
     assert application.submission.values == {**VALUES, "cv": "cv.pdf"}, "without the hidden answer"
     assert (application.user, application.email, application.language) == (None, "zoe@example.com", "en")
@@ -358,3 +397,24 @@ def test_thanks_need_a_signed_link(client: Client, time_machine: Any) -> None:
         assert client.get(f"/apply/thanks/{wrong}").status_code == 404
     time_machine.move_to(NOW + timedelta(days=1, seconds=1), tick=False)
     assert client.get(link).status_code == 404
+
+
+def test_page_shows_the_thanks_for_a_sent_application(client: Client, vacancy: Vacancy) -> None:
+    """apply.js adds the reference to the URL. It is no secret, so that the page does not show the address."""
+    post(client, vacancy, VALUES)
+    reference = Application.objects.get().reference
+    vacancy.publish_until = NOW
+    vacancy.save()
+    response = client.get(address(vacancy), {"sent": reference})
+    html = response.content.decode()
+    assert response.status_code == 200
+    assert "Thank you for your application" in html
+    assert f"<strong>{reference}</strong>" in html
+    assert "zoe@example.com" not in html
+    assert 'href="/vacancies/' not in html, "it has closed meanwhile"
+    assert (response["Cache-Control"], response["Referrer-Policy"]) == ("private, no-store", "no-referrer")
+
+    other = make_vacancy(title="Other", publish_from=NOW)
+    for wrong in ("", "x", "7K3QX9WD", "\0", "é", "x" * 5000):
+        assert client.get(address(vacancy), {"sent": wrong}).status_code == 404
+    assert client.get(address(other), {"sent": reference}).status_code == 404

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from applications.apply import MODULES
 from applications.models import Application
 from forms_structure import operations as forms
 from forms_structure.presets import presets
@@ -56,7 +55,7 @@ def page(browser_page: Any, live_server: Any, vacancy: Vacancy) -> Any:
 
 def open_page(page: Any, live_server: Any, vacancy: Vacancy) -> None:
     page.goto(f"{live_server.url}/apply/{vacancy.pk}")
-    page.locator(".job-form:not([method])").wait_for()
+    page.locator(".job-form-status").wait_for()
 
 
 @pytest.fixture
@@ -140,6 +139,18 @@ def test_page_is_accessible_in_every_state(page: Any) -> None:
     assert found + all_findings(page, "thanks") == []
 
 
+def test_reload_shows_the_thanks_again(page: Any, vacancy: Vacancy) -> None:
+    fill_in(page)
+    send(page)
+    application = thanked(page)
+    shown = [page.title(), page.url]
+    assert page.title() == "Thank you for your application"
+    page.reload()
+    assert thanked(page) == application
+    assert [page.title(), page.url] == shown
+    assert page.locator("form").count() == 0
+
+
 def test_form_that_was_edited_meanwhile(page: Any, vacancy: Vacancy) -> None:
     fill_in(page)
     structure = vacancy.form.structure
@@ -192,7 +203,76 @@ def test_script_keeps_what_was_typed_before_it_arrived(
         page.goto(f"{live_server.url}/apply/{vacancy.pk}")
         fill_in(page)
     waiting[0].continue_()
-    page.locator(".job-form:not([method])").wait_for()
+    page.locator(".job-form-status").wait_for()
+    send(page)
+    assert thanked(page).submission.values == VALUES
+
+
+def test_script_leaves_somebody_alone_who_is_typing(
+    browser_page: Any, live_server: Any, vacancy: Vacancy
+) -> None:
+    """The form appears 400 ms before its script, and the script 400 ms before what it loads."""
+    page = browser_page
+    network = page.context.new_cdp_session(page)
+    slow = {"offline": False, "latency": 400, "downloadThroughput": -1, "uploadThroughput": -1}
+    network.send("Network.emulateNetworkConditions", slow)
+    page.goto(f"{live_server.url}/apply/{vacancy.pk}", wait_until="commit")
+    page.get_by_label("When do you expect one?").focus()  # open, because no script has hidden it
+    page.get_by_label("First name").focus()
+    page.keyboard.type("<>")
+    page.keyboard.press("ArrowLeft")
+    typed, is_attached = "", page.locator(".job-form-status")
+    assert not is_attached.is_visible()
+    while not is_attached.is_visible():
+        page.keyboard.type("Zoë ")
+        typed += "Zoë "
+    page.keyboard.type("Peeters")
+    assert page.get_by_label("First name").input_value() == f"<{typed}Peeters>"
+    assert page.evaluate("document.activeElement.name") == "first_name"
+    assert page.get_by_label("When do you expect one?").is_hidden()
+
+    loaded = """performance.getEntriesByType("resource").map(({ name }) => name)
+      .filter((name) => /form(\\/\\w+)?\\.js$/.test(name)).sort()"""
+    preloaded = """Array.from(document.querySelectorAll("[rel=modulepreload]"), ({ href }) => href).sort()"""
+    assert page.evaluate(loaded) == page.evaluate(preloaded), "each module once, without a chain of imports"
+
+
+def test_script_keeps_a_condition_open_in_which_somebody_is_typing(
+    browser_page: Any, live_server: Any, vacancy: Vacancy
+) -> None:
+    page = browser_page
+    waiting: list[Any] = []
+    page.route("**/form/schema", lambda route: waiting.append(route))
+    with page.expect_request("**/form/schema"):
+        page.goto(f"{live_server.url}/apply/{vacancy.pk}")
+    page.get_by_label("When do you expect one?").focus()
+    waiting[0].continue_()
+    page.locator(".job-form-status").wait_for()
+    assert page.evaluate("document.activeElement.name") == "when"
+    page.get_by_label("First name").fill("Zoë")
+    page.keyboard.press("Tab")
+    assert page.get_by_label("When do you expect one?").is_hidden()
+
+
+def test_script_keeps_the_errors_of_the_server(browser_page: Any, live_server: Any, vacancy: Vacancy) -> None:
+    """An optional file that must be chosen again would otherwise be missing silently."""
+    page = browser_page
+    page.route("**/form", lambda route: route.fulfill(status=500))
+    page.goto(f"{live_server.url}/apply/{vacancy.pk}")
+    fill_in(page)
+    page.get_by_label("E-mail address").fill("zoe")
+    page.unroute("**/form")
+    send(page)
+    page.locator(".job-form-status").wait_for()
+    summary = page.get_by_role("alert")
+    assert summary.get_by_role("listitem").all_inner_texts() == [
+        "E-mail address – Enter a valid email address.",
+        "Your CV – Choose this file again. Everything else is still filled in.",
+    ]
+    assert page.evaluate("document.activeElement.className") == "job-form-summary"
+    choose(page, PDF)
+    assert summary.get_by_role("listitem").count() == 1
+    page.get_by_label("E-mail address").fill("zoe@example.com")
     send(page)
     assert thanked(page).submission.values == VALUES
 
@@ -249,56 +329,3 @@ def test_preview_has_the_same_form_without_javascript(
     plain_page.goto(f"{live_server.url}/preview/{token_for(vacancy.pk)}")
     assert plain_page.locator("#form form").inner_text() == ours
     assert plain_page.get_by_role("button", name="Send application").is_disabled()
-
-
-def test_nothing_typed_is_lost_while_the_form_is_taken_over(
-    browser_page: Any, live_server: Any, vacancy: Vacancy
-) -> None:
-    page, held = browser_page, []
-    page.route("**/form/schema", lambda route: held.append(route))  # as on a slow connection
-    for label in ("First name", "E-mail address"):
-        page.goto(f"{live_server.url}/apply/{vacancy.pk}")
-        page.locator(".job-form[method]").get_by_label(label).press_sequentially("anna@")
-        page.keyboard.press("Home")
-        page.keyboard.press("ArrowRight")
-        while not held:
-            page.wait_for_timeout(20)
-        held.pop().continue_()
-        page.locator(".job-form:not([method])").wait_for()
-        page.keyboard.type("n")
-        assert page.get_by_label(label).input_value() in ("annna@", "anna@n"), label
-        assert page.evaluate("document.activeElement.labels[0].innerText").startswith(label)
-
-
-def test_names_are_completed_in_forms_of_every_language(
-    browser_page: Any, live_server: Any, filters: Any
-) -> None:
-    structure = [
-        section(
-            text_field("voornaam"), text_field("veld_2", role="family_name"),
-            text_field("gsm", type="tel"), text_field("veld_4", type="email", role="email", required=True),
-            title="Wie",
-        )
-    ]  # fmt: skip
-    vacancy = make_open(form=forms.create(name="Wie", language="nl", structure=structure))
-    page = browser_page
-    requested: list[str] = []
-    page.on("request", lambda request: requested.append(request.url.partition("/static/")[2]))
-    open_page(page, live_server, vacancy)
-    found = [page.locator(f"[name={name}]").get_attribute("autocomplete")
-             for name in ("voornaam", "veld_2", "gsm", "veld_4")]  # fmt: skip
-    assert found == ["given-name", "family-name", "tel", "email"]
-    assert {url for url in requested if "forms_structure/" in url and url.endswith(".js")} == set(MODULES)
-
-
-def test_thanks_stay_after_a_reload(page: Any) -> None:
-    fill_in(page)
-    page.get_by_role("button", name="Send application").click()
-    page.get_by_text("Your reference").wait_for()
-    thanks = page.locator("#form").inner_text()
-    assert page.title() == "Thank you for your application"
-    page.reload()
-    page.get_by_text("Your reference").wait_for()
-    assert (page.locator("#form").inner_text(), page.title()) == (thanks, "Thank you for your application")
-    page.goto(page.url)
-    page.get_by_label("First name").wait_for()  # another application is possible

@@ -122,7 +122,7 @@ def test_without_files_the_body_is_json(page: Any, api: Api) -> None:
     assert thanks(page).split("\n\n") == [
         "Thank you for your application",
         "Your reference: 7K3QX9WD",
-        "You will receive an e-mail that lists everything we received.",
+        "You will receive an e-mail at zoe@example.com that lists everything we received.",
     ]
     assert focused(page) == "job-form job-form-thanks"
     assert_accessible(page)

@@ -155,7 +155,7 @@ def travel(
     follow("link", "Night nurse")
 
     if journey.has_scripts:
-        page.locator(".job-form:not([method])").wait_for()
+        page.locator(".job-form-status").wait_for()
     journey.check()
     journey.named(
         'heading "Night nurse" [level=1]', 'heading "Personal data" [level=2]', 'button "Send application"'

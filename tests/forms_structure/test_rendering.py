@@ -1,5 +1,6 @@
 """What is read from a posted HTML form. tests/browser/test_form_markup.py compares the markup."""
 
+import re
 from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -47,6 +48,22 @@ def test_what_the_form_does_not_have_is_kept_for_validation() -> None:
     file = SimpleUploadedFile("old.pdf", b"")
     values, files = submitted(form(), {"gone": ["x"], "empty": [""]}, {"letter": file})
     assert (values, files) == ({"gone": "x", "letter": "old.pdf"}, {})
+
+
+def test_names_and_telephone_have_autocomplete_in_each_language() -> None:
+    for names, tokens in (
+        ("first_name last_name phone", "given-name family-name tel"),
+        ("voornaam naam telefoon", "given-name family-name tel"),
+        ("prenom nom telephone", "given-name family-name tel"),
+        ("vorname nachname telefonnummer", "given-name family-name tel"),
+        ("nom email", "name email"),
+    ):
+        context = form_context(served_in_words([section(*map(text_field, names.split()))]), language="en")
+        found = [
+            re.search(r'autocomplete="([^"]+)"', field["attributes"])[1]  # type: ignore[index]
+            for field in context["sections"][0]["fields"][: len(names.split())]
+        ]
+        assert found == tokens.split()
 
 
 def test_typed_texts_are_escaped() -> None:

@@ -5,7 +5,7 @@ from itertools import cycle, product
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from forms_structure import operations as forms
@@ -282,13 +282,6 @@ def test_admin_shows_the_preview_link_to_viewers_of_the_vacancy(client: Client) 
 # --- the page of a public vacancy ---
 
 
-def test_bar_of_the_page_is_for_staff(client: Client) -> None:
-    public = f"/vacancies/{make_full('published').pk}"
-    assert b"This is what everyone sees now." not in client.get(public).content
-    client.force_login(User.objects.create_user("recruiter", is_staff=True))
-    assert b"This is what everyone sees now." in client.get(public).content
-
-
 def test_page_is_open_like_the_item_of_the_interface(client: Client, settings: Any) -> None:
     vacancy = make_full("published")
     absent = client.get(f"/vacancies/{10**9}").content
@@ -319,6 +312,24 @@ def test_page_is_open_like_the_item_of_the_interface(client: Client, settings: A
     bring(vacancy, "published", audience="internal")
     client.force_login(make_insider())
     assert client.get(f"/vacancies/{vacancy.pk}").status_code == 200
+
+
+def test_page_is_for_applicants_and_its_bar_for_recruiters(client: Client) -> None:
+    vacancy = make_full("published")
+    page, bar = f"/vacancies/{vacancy.pk}", '<aside class="notice"'
+    assert bar not in client.get(page).text
+    colleague = User.objects.create_user("anna", is_staff=True)
+    client.force_login(colleague)
+    assert bar not in client.get(page).text
+    colleague.user_permissions.add(Permission.objects.get(codename="view_vacancy"))
+    make_brand("Other").members.add(colleague)
+    assert bar not in client.get(page).text, "a vacancy of another brand"
+    vacancy.brand.members.add(colleague)
+    assert bar in client.get(page).text
+
+    vacancy.apply_url = "https://apply.acme.test/?a=1&b=2"
+    vacancy.save()
+    assert '<a class="apply" href="https://apply.acme.test/?a=1&amp;b=2"' in client.get(page).text
 
 
 def test_page_shows_texts_as_they_were_sanitised_when_written(client: Client, monkeypatch: Any) -> None:

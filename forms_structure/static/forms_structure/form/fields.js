@@ -3,17 +3,18 @@
 /** Autocomplete tokens (WCAG 1.3.5) by common field names, else by type. forms_structure/rendering.py has the same. */
 const AUTOCOMPLETE = new Map(Object.entries({
   "given-name": "given_name first_name voornaam prenom vorname",
-  "family-name": "family_name last_name achternaam familienaam nom nom_de_famille nachname familienname",
-  "name": "name naam",
+  "family-name": "family_name last_name achternaam familienaam nom_de_famille nachname familienname",
+  "name": "name naam nom",
   "address-line1": "address adres adresse anschrift",
   "postal-code": "postal_code postcode code_postal postleitzahl plz",
   "address-level2": "city stad gemeente woonplaats ville ort wohnort",
   "country-name": "country land pays",
   "bday": "birth_date date_of_birth geboortedatum date_de_naissance geburtsdatum",
-  "tel": "phone telephone mobile telefoon gsm portable telefon handy",
   "email": "email",
+  "tel": "phone telephone mobile telefoon telefoonnummer gsm portable numero_de_telephone telefon "
+    + "telefonnummer handy",
 }).flatMap(([token, names]) => names.split(" ").map((name) => [name, token])));
-const BY_TYPE = { email: "email", tel: "tel" };
+const AUTOCOMPLETE_BY_TYPE = { email: "email", tel: "tel" };
 const GROUPS = new Set(["checkbox-group", "radio-group", "range"]);
 const INPUT_TYPES = new Set(["email", "tel", "date", "file"]);
 const ACCEPTED = ".pdf,.docx,.odt,.rtf,.txt,.jpg,.jpeg,.png";
@@ -35,6 +36,11 @@ export function maker(doc) {
   };
 }
 
+/** Whether one of `fields` asks for the given name only: "naam" and "nom" are the family name then. */
+export function hasGivenName(fields) {
+  return fields.some(({ name }) => AUTOCOMPLETE.get(name) === "given-name");
+}
+
 /** Return a field: its `structure`, its `owner` and its nodes. `error` shows the message, `described` refers to it
  *  (aria-describedby) and the `blamed` nodes are marked as invalid. */
 export function makeField(page, structure, owner) {
@@ -49,8 +55,22 @@ export function makeField(page, structure, owner) {
   return { structure, owner, error, wrapper, ...parts };
 }
 
-function makeControl({ make, words, id }, { name, type, required, options }, own, label, error) {
-  const attributes = { ...own, required, autocomplete: AUTOCOMPLETE.get(name) ?? BY_TYPE[type] };
+/** Return the field of `wrapper`, which the server rendered: with the same markup, as `makeField` returns it. */
+export function foundField(wrapper, structure, owner) {
+  const controls = Array.from(wrapper.querySelectorAll("input, select, textarea"));
+  const group = wrapper.querySelector("fieldset");
+  return {
+    structure, owner, wrapper, controls,
+    error: wrapper.querySelector(".job-form-error"),
+    hint: wrapper.querySelector(".job-form-hint"),
+    blamed: group && structure.type !== "checkbox-group" ? [group] : controls,
+    described: group ?? controls[0],
+  };
+}
+
+function makeControl({ make, words, id, isNameSplit }, { name, type, required, options }, own, label, error) {
+  const token = AUTOCOMPLETE.get(name) ?? AUTOCOMPLETE_BY_TYPE[type];
+  const attributes = { ...own, required, autocomplete: token === "name" && isNameSplit ? "family-name" : token };
   const tag = type === "select" || type === "textarea" ? type : "input";
   if (tag === "input") attributes.type = INPUT_TYPES.has(type) ? type : "text";
   if (tag === "textarea") attributes.rows = 5;

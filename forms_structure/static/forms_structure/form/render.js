@@ -4,7 +4,7 @@
  * renders the same markup on the server.
  */
 
-import { answers, copied, fillIn, fileProblem, makeField, maker, tell } from "./fields.js";
+import { answers, copied, fillIn, fileProblem, foundField, hasGivenName, makeField, maker, tell } from "./fields.js";
 import { validate } from "./validation.js";
 import { WORDS } from "./words.js";
 
@@ -18,7 +18,8 @@ const FORM = new Set(["pattern", "minLength", "maxLength"]); // keywords that re
 let forms = 0; // rendered so far; makes ids unique when a page has several forms
 
 /**
- * Replace the content of `target` with the form of `sections`.
+ * Replace the content of `target` with the form of `sections`, or attach to the form that the server rendered in it:
+ * somebody may be typing there.
  *
  * @param {Element} target
  * @param {object[]} sections - `data` of the form operation
@@ -27,10 +28,12 @@ let forms = 0; // rendered so far; makes ids unique when a page has several form
  * @param {string} [options.language] - en, nl, fr or de
  * @param {object} [options.values] - initial values by field name
  * @param {object} [options.files] - chosen files by field name, each as a FileList
+ * @param {boolean} [options.isAttached] - whether `target` contains the form of these sections from the server
  * @param {(values: object) => void} [options.onSubmit] - called with a valid submission
  */
 export function render(
-  target, sections, { schema = null, language = "en", values = {}, files = {}, onSubmit = () => {} } = {},
+  target, sections,
+  { schema = null, language = "en", values = {}, files = {}, isAttached = false, onSubmit = () => {} } = {},
 ) {
   const number = ++forms;
   const page = {
@@ -38,18 +41,23 @@ export function render(
     words: Object.hasOwn(WORDS, language) ? WORDS[language] : WORDS.en,
     // The kind comes before the name: a field may be named "error-b", and ids must not collide.
     id: (kind, name) => `job-form-${number}-${kind}-${name}`,
+    isNameSplit: sections.some((section) => hasGivenName(section.fields)),
   };
   const { make, words } = page;
   const fields = new Map(); // by name, in page order
   const branches = []; // {owner, value, box}: `box` is visible while `owner` has `value`
   const shownErrors = new Map(); // displayed errors by field name: {entry, isOurs}; `entry` is in the summary
-  const list = make("ul");
-  const summary = make("div", { class: "job-form-summary", role: "alert", tabindex: "-1", hidden: true },
-    make("p", { class: "job-form-summary-title" }, words.summary), list);
+  const find = (css) => target.querySelector(`.job-form ${css}`);
+  const wrappers = new Map(Array.from(target.querySelectorAll("[data-name]"), (node) => [node.dataset.name, node]));
+  const list = isAttached ? find(".job-form-summary ul") : make("ul");
+  const summary = isAttached ? find(".job-form-summary")
+    : make("div", { class: "job-form-summary", role: "alert", tabindex: "-1", hidden: true },
+      make("p", { class: "job-form-summary-title" }, words.summary), list);
 
   /** Return the nodes of `structures` and of their conditional fields, each branch right after its owner. */
   const place = (structures, owner = null) => structures.flatMap(spelledOut).flatMap((structure) => {
-    const field = makeField(page, structure, owner);
+    const field = isAttached
+      ? foundField(wrappers.get(structure.name), structure, owner) : makeField(page, structure, owner);
     fields.set(structure.name, field);
     return [field.wrapper, ...grow(field)];
   });
@@ -62,20 +70,25 @@ export function render(
       else runs.push([structure]);
     }
     return runs.map((run) => {
-      const box = make("fieldset", { class: "job-form-condition job-form-grid", role: "none" }, ...place(run, owner));
+      const inside = place(run, owner);
+      const box = isAttached ? inside[0].parentNode
+        : make("fieldset", { class: "job-form-condition job-form-grid", role: "none" }, ...inside);
       branches.push({ owner, value: run[0].on_value, box });
       return box;
     });
   };
   const spelledOut = ({ label, ...structure }) => (typeof label === "object" && label
     // An extra language becomes two fields: the name of the language and the level.
-    ? [{ ...structure, ...label, role: undefined, conditional: [] },
+    ? [{ ...structure, ...label, conditional: [] },
       { ...structure, label: words.level(label.label) }]
     : [{ ...structure, label: label ?? "" }]);
 
   const shows = ({ owner, structure }) => !owner || (answers(owner).includes(structure.on_value) && shows(owner));
   const refresh = () => {
-    for (const { owner, value, box } of branches) box.hidden = box.disabled = !answers(owner).includes(value);
+    for (const { owner, value, box } of branches) {
+      // Not while somebody types in it: without scripts, all branches are open.
+      box.hidden = box.disabled = !answers(owner).includes(value) && !box.contains(target.ownerDocument.activeElement);
+    }
   };
   const submission = () => {
     const given = [];
@@ -114,6 +127,10 @@ export function render(
 
   /** Show `found`, [{name, message}], in the summary and at the fields. A name may be of no field, or empty. */
   const report = (found, isOurs = false) => {
+    display(found, isOurs);
+    if (found.length) summary.focus();
+  };
+  const display = (found, isOurs) => {
     fields.forEach((field) => tell(field, ""));
     shownErrors.clear();
     for (const { name, message } of found) {
@@ -124,7 +141,6 @@ export function render(
     }
     list.replaceChildren(...Array.from(shownErrors.values(), ({ entry }) => entry));
     summary.hidden = !found.length;
-    if (found.length) summary.focus();
   };
   const check = () => {
     const found = problems();
@@ -168,24 +184,49 @@ export function render(
     if (!check().length) onSubmit(submission());
   };
 
-  const content = sections.map(({ title, description, ...section }) => make("section", { class: "job-form-section" },
-    title && make("h2", { class: "job-form-title" }, title),
-    description && make("div", { class: "job-form-description" }, ...copied(make, description)),
-    make("div", { class: "job-form-grid" }, ...place(section.fields)),
-  ));
-  const isAsking = [...fields.values()].some(({ structure }) => structure.required);
-  const note = isAsking && make("p", { class: "job-form-note" }, words.note);
-  const button = make("button", { type: "submit", class: "job-form-send" }, words.send);
+  /** Return the nodes of a new form. */
+  const build = () => {
+    const content = sections.map(({ title, description, ...section }) => make("section", { class: "job-form-section" },
+      title && make("h2", { class: "job-form-title" }, title),
+      description && make("div", { class: "job-form-description" }, ...copied(make, description)),
+      make("div", { class: "job-form-grid" }, ...place(section.fields)),
+    ));
+    const isAsking = [...fields.values()].some(({ structure }) => structure.required);
+    const note = isAsking && make("p", { class: "job-form-note" }, words.note);
+    const button = make("button", { type: "submit", class: "job-form-send" }, words.send);
+    const foot = make("div", { class: "job-form-foot" });
+    const element = make("form", { class: "job-form", novalidate: true });
+    // While it has no fields: one that is named "append" hides the method.
+    element.append(...[note, summary, ...content, button, foot].filter(Boolean));
+    for (const [name, field] of fields) {
+      if (Object.hasOwn(values, name)) fillIn(field, values[name]);
+      if (Object.hasOwn(files, name) && field.structure.type === "file") field.controls[0].files = files[name];
+    }
+    target.replaceChildren(element);
+    return { element, button, foot };
+  };
+  /** Return the nodes of the form that the server rendered. Its errors stay until their fields change. */
+  const attach = () => {
+    for (const { fields: structures } of sections) place(structures);
+    for (const { box } of branches) {
+      box.querySelector("legend").remove(); // the condition in words
+      box.setAttribute("role", "none");
+    }
+    const atFields = [...fields].filter(([, { error }]) => !error.hidden)
+      .map(([name, { error }]) => ({ name, message: error.textContent }));
+    const others = [...list.children].filter((entry) => !entry.querySelector("a"))
+      .map((entry) => ({ name: "", message: entry.textContent }));
+    display([...atFields, ...others], false);
+    const { activeElement, body } = target.ownerDocument;
+    if (!summary.hidden && activeElement === body) summary.focus();
+    return { element: target.querySelector(".job-form"), button: find(".job-form-send"), foot: find(".job-form-foot") };
+  };
+
+  const { element, button, foot } = isAttached ? attach() : build();
   const spoken = make("p", { class: "job-form-spoken", role: "status" });
-  const foot = make("div", { class: "job-form-foot" }, spoken);
-  for (const [name, field] of fields) {
-    if (Object.hasOwn(values, name)) fillIn(field, values[name]);
-    if (Object.hasOwn(files, name) && field.structure.type === "file") field.controls[0].files = files[name];
-  }
+  foot.replaceChildren(spoken);
   refresh();
 
-  // Call the methods of the form before it has fields: a field named "append" hides form.append.
-  const element = make("form", { class: "job-form", novalidate: true });
   const changed = (event) => {
     const field = [...fields.values()].find(({ controls }) => controls.includes(event?.target));
     refresh();
@@ -198,7 +239,9 @@ export function render(
   // A click into another field changes the one that it leaves. The page must not move until the click is complete.
   let release = null; // a list of functions while a pointer is pressed
   const whenReleased = (work) => (release ? release.push(work) : work());
-  element.addEventListener("pointerdown", () => {
+  // A field named "addEventListener" hides the method of the form.
+  const listen = (name, listener) => EventTarget.prototype.addEventListener.call(element, name, listener);
+  listen("pointerdown", () => {
     release ??= [];
     const end = () => setTimeout(() => {
       const waiting = release ?? [];
@@ -207,12 +250,10 @@ export function render(
     });
     for (const name of ["pointerup", "pointercancel"]) target.ownerDocument.addEventListener(name, end, { once: true });
   });
-  element.addEventListener("change", changed);
-  element.addEventListener("reset", () => setTimeout(changed)); // the event fires before the reset
-  element.addEventListener("submit", submit);
+  listen("change", changed);
+  listen("reset", () => setTimeout(changed)); // the event fires before the reset
+  listen("submit", submit);
   // A sandbox without allow-forms fires no submit event. Enter in a field also clicks the button.
   button.addEventListener("click", submit);
-  element.append(...[note, summary, ...content, button, foot].filter(Boolean));
-  target.replaceChildren(element);
   return { element, button, foot, words, values: submission, files: chosenFiles, check, report, show };
 }

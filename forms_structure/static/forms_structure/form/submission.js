@@ -14,9 +14,10 @@ const WAIT_MAX = 5; // seconds to wait without asking the applicant
 const WAITING = new Set([409, 429, 503]);
 
 /**
- * Replace the content of `target` with the application form of a vacancy. What was filled in and chosen in a form that
- * `target` already contains is kept. Reject if the form cannot be loaded, or if the vacancy accepts no applications
- * here. `error.status` is then the HTTP status, if there is one, and `target` is unchanged.
+ * Replace the content of `target` with the application form of a vacancy, or attach to it if it is the form of the page
+ * /apply/{id}. What was filled in and chosen in another form that `target` contains is kept. Reject if the form cannot
+ * be loaded, or if the vacancy accepts no applications here. `error.status` is then the HTTP status, if there is one,
+ * and `target` is unchanged.
  *
  * @param {Element} target
  * @param {string} address - URL of the form operation, such as https://jobs.example.com/v1/vacancies/412/form
@@ -73,7 +74,7 @@ export async function apply(
         return () => explain(files);
       }
       const { status, body, retryAfter } = response;
-      if (status === 201) return () => thank(body.data);
+      if (status === 201) return () => thank(body.data, values);
       if (attempt < ATTEMPTS_MAX && body.proof_required) {
         view.say(form.words.proof);
         proof = await solve(body.challenge).catch(() => "");
@@ -94,8 +95,11 @@ export async function apply(
     return last.key;
   };
 
-  const thank = (data) => {
-    showThanks(target, form.words, data.reference);
+  const thank = (data, values) => {
+    // The receipt goes to a required field of this type. If there are several, the form does not say to which.
+    const fields = served.sections.flatMap((section) => section.fields);
+    const mail = fields.filter(({ type, required }) => type === "email" && required);
+    showThanks(target, form.words, data.reference, mail.length === 1 ? values[mail[0].name] : "");
     onSent(data);
   };
 
@@ -144,39 +148,9 @@ export async function apply(
   };
 
   const earlier = target.querySelector("form");
-  const hasErrors = earlier?.querySelector("[aria-invalid]");
-  const place = earlier && placeIn(earlier);
-  open(earlier ? filledIn(earlier) : {});
-  for (const control of earlier?.querySelectorAll("[name][autocomplete]") ?? []) { // the server knows roles of fields
-    counterpart(form.element, control)?.setAttribute("autocomplete", control.autocomplete);
-  }
-  if (place) returnTo(form.element, place);
-  if (hasErrors) form.check();
+  const isAttached = target.querySelector(".job-form [name=_version]")?.value === served.version;
+  open(earlier && !isAttached ? filledIn(earlier) : { isAttached });
   return form;
-}
-
-/** Return where the applicant types or clicks in `form`: the control and its selection; null if elsewhere. */
-function placeIn(form) {
-  const control = form.ownerDocument.activeElement;
-  if (!control?.name || !form.contains(control)) return null;
-  const { selectionStart: start, selectionEnd: end, selectionDirection: direction, scrollTop } = control;
-  return { control, start, end, direction, scrollTop };
-}
-
-/** Continue at `place`, so that the next key reaches the same field. */
-function returnTo(form, { control, start, end, direction, scrollTop }) {
-  const now = counterpart(form, control);
-  if (!now) return;
-  now.focus({ preventScroll: true });
-  if (start !== null && start !== undefined) now.setSelectionRange(start, end, direction); // null: an e-mail address
-  now.scrollTop = scrollTop;
-}
-
-/** Return the control of `form` with the name and the choice of `control`. */
-function counterpart(form, { name, type, value }) {
-  const isChoice = type === "radio" || type === "checkbox";
-  return Array.from(form.querySelectorAll(`[name="${CSS.escape(name)}"]`))
-    .find((each) => !isChoice || each.value === value);
 }
 
 /** Return the body of a request: {content, type, size}. `type` is its Content-Type header, `size` in bytes. */

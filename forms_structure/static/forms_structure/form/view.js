@@ -65,13 +65,13 @@ export function showChanges({ element, show, words }, changes) {
   notice.focus();
 }
 
-/** Replace the form in `target` by the thanks. */
-export function showThanks(target, words, reference) {
+/** Replace the form in `target` by the thanks. `address` is where the receipt goes, "" if it is not known. */
+export function showThanks(target, words, reference, address) {
   const make = maker(target.ownerDocument);
   const thanks = make("div", { class: "job-form job-form-thanks", role: "status", tabindex: "-1" },
     make("h2", { class: "job-form-title" }, words.thanks),
     make("p", {}, `${words.reference} `, make("strong", {}, reference)),
-    make("p", {}, words.receipt));
+    make("p", {}, address ? words.receiptTo(address) : words.receipt));
   target.replaceChildren(thanks);
   thanks.focus();
 }

@@ -18,6 +18,7 @@ export const WORDS = {
     busy: "The site is busy. Your application is sent again automatically.",
     thanks: "Thank you for your application", reference: "Your reference:",
     receipt: "You will receive an e-mail that lists everything we received.",
+    receiptTo: (address) => `You will receive an e-mail at ${address} that lists everything we received.`,
     // --- what went wrong; everything that was filled in is still there ---
     failed: "Your application was not sent", retry: "Try again", kept: "Everything you filled in is still here.",
     lost: "The connection was lost. You can safely send again: your application arrives only once.",
@@ -48,6 +49,7 @@ export const WORDS = {
     busy: "De site is druk bezet. Uw sollicitatie wordt automatisch opnieuw verstuurd.",
     thanks: "Bedankt voor uw sollicitatie", reference: "Uw referentie:",
     receipt: "U ontvangt een e-mail met alles wat wij hebben ontvangen.",
+    receiptTo: (address) => `U ontvangt op ${address} een e-mail met alles wat wij hebben ontvangen.`,
     failed: "Uw sollicitatie is niet verstuurd", retry: "Opnieuw proberen",
     kept: "Alles wat u invulde, staat er nog.",
     lost: "De verbinding viel weg. U kunt gerust opnieuw versturen: uw sollicitatie komt maar één keer aan.",
@@ -78,6 +80,7 @@ export const WORDS = {
     busy: "Le site est très sollicité. Votre candidature est renvoyée automatiquement.",
     thanks: "Merci pour votre candidature", reference: "Votre référence :",
     receipt: "Vous recevrez un e-mail qui énumère tout ce que nous avons reçu.",
+    receiptTo: (address) => `Vous recevrez à ${address} un e-mail qui énumère tout ce que nous avons reçu.`,
     failed: "Votre candidature n’a pas été envoyée", retry: "Réessayer",
     kept: "Tout ce que vous avez rempli est conservé.",
     lost: "La connexion a été interrompue. Vous pouvez renvoyer sans crainte : "
@@ -111,6 +114,7 @@ export const WORDS = {
     busy: "Die Website ist ausgelastet. Ihre Bewerbung wird automatisch erneut gesendet.",
     thanks: "Vielen Dank für Ihre Bewerbung", reference: "Ihre Referenz:",
     receipt: "Sie erhalten eine E-Mail mit allem, was wir erhalten haben.",
+    receiptTo: (address) => `Sie erhalten an ${address} eine E-Mail mit allem, was wir erhalten haben.`,
     failed: "Ihre Bewerbung wurde nicht gesendet", retry: "Erneut versuchen",
     kept: "Alle Ihre Angaben sind noch da.",
     lost: "Die Verbindung wurde unterbrochen. Sie können unbesorgt erneut senden: "
