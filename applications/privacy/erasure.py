@@ -56,9 +56,10 @@ def erase_application(*, application: Application) -> Counter[str]:
         found = _lock(Q(pk=application.pk))
         if not found:
             return Counter()
-        others = Application.objects.from_address(found[0].email).exclude(pk=application.pk)
-        if not (found[0].user_id or others.exists() or accounts_with(found[0].email)):
-            return erase(address=found[0].email)
+        address = found[0].email
+        others = Application.objects.from_address(address).exclude(pk=application.pk)
+        if address and not (found[0].user_id or others.exists() or accounts_with(address)):
+            return erase(address=address)
         counts = delete_applications([application.pk])
         erasures.record([_digest_of(found[0])])
     return counts

@@ -236,6 +236,15 @@ def test_deleting_one_application_keeps_the_names_of_the_others(at, recruiter):
     assert tables_containing(MAIL) == tables_containing(LAST) == set()
 
 
+def test_an_application_without_account_and_address_can_be_deleted(at):
+    application = make_application()
+    Application.objects.update(user=None)
+    application.refresh_from_db()
+
+    assert privacy.erase_application(application=application)["applications"] == 1
+    assert not Application.objects.exists()
+
+
 @pytest.mark.parametrize("way", ["page of the account", "link", "command", "command for an address"])
 def test_names_that_an_applicant_chose_change_no_text_about_others(recruiter, at, way):
     """An applicant whose name is "not suitable" does not erase these words. All tables stay as they were, but
