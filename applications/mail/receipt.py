@@ -66,9 +66,10 @@ def _language(application: Application) -> str:
 
 
 def _facts(application: Application) -> Iterator[str]:
-    yield _("Vacancy: %(vacancy)s") % {"vacancy": application.vacancy.title}
-    if brand := application.vacancy.shown_brand:
-        yield _("Employer: %(brand)s") % {"brand": brand.name}
+    vacancy = application.vacancy
+    yield _("Vacancy: %(vacancy)s") % {"vacancy": vacancy.title}
+    if vacancy.shown_brand:
+        yield _("Employer: %(brand)s") % {"brand": vacancy.shown_brand.name}
     if application.reference:
         yield _("Reference: %(reference)s") % {"reference": application.reference}
     yield _("Received: %(at)s") % {"at": format_datetime(application.created_at)}
