@@ -63,6 +63,7 @@ requirements: $(VENV)/.dev
 	$(PIP) uv
 	echo 'Django<5.3' | $(COMPILE) --universal -c - -o requirements.txt
 	$(COMPILE) --universal -c requirements.txt --extra sso -o requirements-sso.txt
+	$(COMPILE) --universal -c requirements.txt --extra s3 -o requirements-s3.txt
 	$(COMPILE) --universal -c requirements.txt --group dev -o requirements-dev.txt
 	echo 'Django>=6.1' | $(COMPILE) --python-version 3.13 -c - --group dev -o requirements-next.txt
 

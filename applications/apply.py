@@ -48,6 +48,7 @@ from forms_structure.structure import CONSENT, HONEYPOT, NO_TEXT
 from jobsite.api import client_address
 from jobsite.api.absolute_urls import base_url
 from jobsite.api.permissions import lacks_factor
+from jobsite.api.problems import RETRY_AFTER
 from jobsite.api.throttling import RateLimit
 from jobsite.languages import preferred_language
 from jobsite.types import JsonObject
@@ -212,6 +213,8 @@ class _Page:
         errors += [(name, again) for name in self.files if name not in named]
         response = self._render(errors, status, is_form_changed=is_form_changed)
         response["Cache-Control"] = "private, no-store"
+        if status == 503:
+            response["Retry-After"] = RETRY_AFTER
         return response
 
     def _render(

@@ -1,4 +1,5 @@
-"""Files below PRIVATE_ROOT. Only this account can read them, and no URL leads to them.
+"""Files below PRIVATE_ROOT, or below private/ of the bucket of FILES_URL. Only this account can read them,
+and no URL leads to them.
 
 A file is written before the transaction that stores its name, so that no row is without its file. clean_media
 deletes files without a row, but waits a day for their transaction.
@@ -7,11 +8,14 @@ deletes files without a row, but waits a day for their transaction.
 import os
 import re
 import secrets
+import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from django.conf import settings
+from django.core.files.storage import storages
 from django.db import models
 
 _NAME = re.compile(r"[0-9a-f]{32}")
@@ -26,6 +30,15 @@ class PrivateNameField(models.CharField):
         return name, "django.db.models.CharField", args, kwargs
 
 
+class Stored(NamedTuple):
+    """A file of the folder or bucket."""
+
+    name: str
+    place: str  # its path, or private/NAME in the bucket
+    size: int
+    modified_at: float  # seconds since 1970
+
+
 def new_name() -> str:
     return secrets.token_hex(16)
 
@@ -37,13 +50,29 @@ def is_name(name: str) -> bool:
 
 def final_path(name: str) -> Path:
     """Return the path of the file `name`. Raise ValueError for a name that is not one of `new_name`."""
+    return Path(settings.PRIVATE_ROOT, checked(name))
+
+
+def checked(name: str) -> str:
+    """Return `name`. Raise ValueError if it is not one of `new_name`."""
     if not is_name(name):
         raise ValueError("This is not the name of a private file.")
-    return Path(settings.PRIVATE_ROOT, name)
+    return name
+
+
+def bucket() -> Any:
+    """Return the storage of the files if they are in a bucket, else None."""
+    return storages["private"] if settings.FILES_IN_BUCKET else None
 
 
 def write(name: str, chunks: Iterable[bytes]) -> None:
-    """Write the file `name` to the disk. Raise OSError; then there is no file."""
+    """Write the file `name` to the disk, or into the bucket. Raise OSError; then there is no file, or in the
+    bucket one that clean_media deletes."""
+    if store := bucket():
+        with tempfile.TemporaryFile() as file:
+            file.writelines(chunks)
+            store.put(checked(name), file)
+        return
     folder = Path(settings.PRIVATE_ROOT)
     if not folder.exists():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -62,7 +91,9 @@ def write(name: str, chunks: Iterable[bytes]) -> None:
 
 
 def open_file(name: str) -> BinaryIO:
-    """Open the file `name` for reading. Raise FileNotFoundError."""
+    """Open the file `name` for reading. Raise FileNotFoundError, or another OSError."""
+    if store := bucket():
+        return store.fetch(checked(name))
     return open(final_path(name), "rb")
 
 
@@ -71,17 +102,46 @@ def exists(name: str) -> bool:
 
 
 def delete(names: Iterable[str]) -> None:
-    """Delete the files. Those that do not exist are ignored."""
+    """Delete the files. Those that do not exist are ignored. Raise OSError."""
+    store = bucket()
     for name in names:
-        final_path(name).unlink(missing_ok=True)
+        if store:
+            store.delete(checked(name))
+        else:
+            final_path(name).unlink(missing_ok=True)
 
 
-def stored() -> Iterator[tuple[str, Path]]:
-    """Yield the name and the path of each file. Files with other names, which are not ours, are left out."""
+def stored() -> Iterator[Stored]:
+    """Yield each file. Files with other names, which are not ours, are left out."""
+    if store := bucket():
+        for name, size, modified_at in store.entries():
+            if is_name(name):
+                yield Stored(name, f"private/{name}", size, modified_at.timestamp())
+        return
+    for name, path in _paths():
+        with suppress(FileNotFoundError):  # deleted meanwhile
+            stat = path.stat()
+            yield Stored(name, str(path), stat.st_size, stat.st_mtime)
+
+
+def remove(file: Stored) -> None:
+    """Delete `file`, if it still exists. Raise OSError."""
+    if bucket():
+        delete([file.name])
+    else:
+        Path(file.place).unlink(missing_ok=True)
+
+
+def earlier() -> dict[str, Path]:
+    """Return the files of earlier checkouts that a crash left as .NAME.part: their path by name."""
+    return {} if bucket() else {name: path for name, path in _paths() if path.name != name}
+
+
+def _paths() -> Iterator[tuple[str, Path]]:
     folder = Path(settings.PRIVATE_ROOT)
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        earlier = _EARLIER.fullmatch(path.name)
-        name = earlier[1] if earlier else path.name
+        part = _EARLIER.fullmatch(path.name)
+        name = part[1] if part else path.name
         if is_name(name):
             yield name, path
 

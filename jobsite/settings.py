@@ -17,6 +17,7 @@ from django.templatetags.static import static
 
 from jobsite.db.connection_settings import postgresql
 from jobsite.environment import env, unsafe_settings
+from jobsite.object_store import url as files_url
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -205,7 +206,7 @@ X_ACCEL_PREFIX = env.str("X_ACCEL_PREFIX", "")
 PRIVATE_ROOT = BASE_DIR / env.str("PRIVATE_ROOT", "private")
 STATIC_ROOT = BASE_DIR / env.str("STATIC_ROOT", "static")
 STATIC_URL = "/static/"
-STORAGES = {
+STORAGES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
@@ -213,6 +214,25 @@ STORAGES = {
         else "jobsite.serving.static_files.StaticFilesStorage"
     },
 }
+# A bucket for the files of MEDIA_ROOT and PRIVATE_ROOT, which several nodes share (jobsite/object_store).
+_FILES_URL = env.str("FILES_URL", "")
+FILES_IN_BUCKET = bool(_FILES_URL)
+# Threads of this process that may wait for the bucket at a time; 0 in commands: any number.
+FILES_THREADS = max(1, env.int("WEB_THREADS", default=4) // 2) if "JOBSITE_SERVES" in os.environ else 0
+if FILES_IN_BUCKET:
+    try:
+        _BUCKET = files_url.parse(_FILES_URL)
+    except ValueError as _error:
+        raise ImproperlyConfigured(str(_error)) from None
+    if find_spec("storages") is None or find_spec("boto3") is None:
+        raise ImproperlyConfigured("FILES_URL needs more packages: pip install -r requirements-s3.txt")
+    if X_ACCEL_PREFIX:
+        raise ImproperlyConfigured("X_ACCEL_PREFIX is for files on this machine: unset it, or FILES_URL.")
+    for _alias, _folder in (("default", "media"), ("private", "private")):
+        STORAGES[_alias] = {
+            "BACKEND": "jobsite.object_store.storage.ObjectStorage",
+            "OPTIONS": {**_BUCKET, "location": _folder},
+        }
 WHITENOISE_ROOT = BASE_DIR / "jobsite" / "root"  # files at the root of the site, such as /robots.txt
 WHITENOISE_USE_FINDERS = DEBUG
 WHITENOISE_AUTOREFRESH = DEBUG

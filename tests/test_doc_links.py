@@ -158,6 +158,7 @@ MESSAGES = [
     "The replica answers again",
     "The cache server is unavailable: ",
     "The database could not answer ",
+    "The file storage could not answer",
     "Not started: the configuration is unsafe",
     "A table was in use at every attempt",
     "A file could not be stored: ",

@@ -6,8 +6,11 @@ see gives the same 404 as one that does not exist.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 from urllib.parse import quote
 
@@ -141,31 +144,53 @@ def media(request: HttpRequest, name: str) -> HttpResponseBase:
     """Serve the file `name` to clients that may see it. With X_ACCEL_PREFIX, nginx sends the content."""
     now = timezone.now()
     found = seen_by(request, name, at=now) if _NAME.fullmatch(name) else None
-    if found is None or not default_storage.exists(name):
+    if found is None:
         return _not_found(request)
     shown, is_public = found
     # Files are compressed already, and byte ranges refer to the uncompressed file.
     request.META.pop("HTTP_ACCEPT_ENCODING", None)
     headers = _headers(name, shown.title)
-    file = StaticFile(default_storage.path(name), list(headers.items()))
-    response: HttpResponse
-    if settings.X_ACCEL_PREFIX:
-        response = HttpResponse(headers=headers)
-        response["ETag"] = file.etag  # in nginx's format
-        response["X-Accel-Redirect"] = quote(f"{settings.X_ACCEL_PREFIX}{name}")
-    else:
-        caching.compare_weakly(request.META, file.etag)
-        served = file.get_response(request.method, request.META)
-        response = WhiteNoiseFileResponse(served.file or (), status=int(served.status))
-        del response["Content-Type"]
-        for header, value in served.headers:
-            response[header] = value
+    try:
+        response = _response(request, name, headers)
+    except FileNotFoundError:
+        return _not_found(request)
     if is_public:
         caching.public(response, now=now, until=shown.until)
     else:
         caching.private(response)
         response["X-Robots-Tag"] = "noindex"
     return response
+
+
+def _response(request: HttpRequest, name: str, headers: dict[str, str]) -> HttpResponse:
+    """Raise FileNotFoundError or UnavailableError."""
+    if not settings.FILES_IN_BUCKET:
+        path = Path(default_storage.path(name))
+        path.stat()
+        return _send(request, name, path, headers)
+    # A name has one content for ever: a client that has it needs no answer of the store.
+    headers["ETag"] = f'"{sha256(name.encode()).hexdigest()[:32]}"'
+    if caching.is_unchanged(request.META, headers["ETag"]):
+        return HttpResponse(status=304, headers={"ETag": headers["ETag"]})
+    storage: Any = default_storage
+    with storage.copy(name) as path:
+        return _send(request, name, path, headers)
+
+
+def _send(request: HttpRequest, name: str, path: Path, headers: dict[str, str]) -> HttpResponse:
+    file = StaticFile(path, list(headers.items()))
+    if settings.X_ACCEL_PREFIX:
+        response = HttpResponse(headers=headers)
+        response["ETag"] = file.etag  # in nginx's format
+        response["X-Accel-Redirect"] = quote(f"{settings.X_ACCEL_PREFIX}{name}")
+        return response
+    caching.compare_weakly(request.META, file.etag)
+    served = file.get_response(request.method, request.META)
+    sent: HttpResponse = WhiteNoiseFileResponse(served.file or (), status=int(served.status))
+    del sent["Content-Type"]
+    for header, value in served.headers:
+        sent[header] = value
+    return sent
 
 
 def _not_found(request: HttpRequest) -> HttpResponseBase:
@@ -195,10 +220,10 @@ def _headers(name: str, title: str) -> dict[str, str]:
 def orphans(*, at: datetime) -> Iterator[tuple[str, int]]:
     """Yield (name, size in bytes) of each file older than ORPHAN_AGE that nothing references."""
     old = {
-        name: default_storage.size(name)
+        name: size
         for folder in COLUMNS
-        for name in _files(folder)
-        if default_storage.get_modified_time(name) < at - ORPHAN_AGE
+        for name, size, modified_at in _files(folder)
+        if modified_at < at - ORPHAN_AGE
     }
     names = sorted(old)
     for start in range(0, len(names), STEP):
@@ -213,12 +238,16 @@ def orphans(*, at: datetime) -> Iterator[tuple[str, int]]:
     yield from sorted(old.items())
 
 
-def _files(folder: str) -> Iterable[str]:
-    try:
-        _folders, files = default_storage.listdir(folder)
-    except FileNotFoundError:
-        return ()
-    return (f"{folder}/{file}" for file in files)
+def _files(folder: str) -> Iterator[tuple[str, int, datetime]]:
+    """Yield name, size and time of modification of each file."""
+    storage: Any = default_storage
+    if settings.FILES_IN_BUCKET:
+        yield from storage.entries(f"{folder}/")
+        return
+    with suppress(FileNotFoundError):
+        for file in default_storage.listdir(folder)[1]:
+            name = f"{folder}/{file}"
+            yield name, default_storage.size(name), default_storage.get_modified_time(name)
 
 
 # The models with contents of vacancies as JSON, and their columns.

@@ -19,6 +19,7 @@ from django.db.models.fields.files import FieldFile, ImageFieldFile
 from django.utils.translation import gettext_lazy as _
 from PIL import Image, ImageCms, ImageOps
 
+from jobsite.object_store.gate import UnavailableError
 from vacancies.validators import (
     DOCUMENT_IMAGES,
     DOCUMENT_RULE,
@@ -159,6 +160,8 @@ class _CleanFile(FieldFile):
         stored_name = f"{token_hex(16)}{suffix}"
         try:
             super().save(stored_name, content, save=False)
+        except UnavailableError:
+            raise  # a 503; clean_media deletes what the store has received
         except OSError as error:
             # remove what was written; the random name belongs to no other file
             self.storage.delete(self.field.generate_filename(self.instance, stored_name))

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 from applications.admin.brand_access import BrandScopedNoAddAdmin, log_access
 from applications.models import Access, SubmissionFile
 from applications.submissions.files import download_name, media_type, open_file
+from jobsite.object_store.gate import UnavailableError
 from jobsite.types import UserRequest
 
 logger = logging.getLogger(__name__)
@@ -37,6 +38,8 @@ class FilesAdmin(BrandScopedNoAddAdmin):
         try:
             with open_file(file) as opened:
                 content = opened.read()  # at most 10 MB
+        except UnavailableError:
+            raise  # a 503
         except (OSError, ValueError) as error:
             logger.error("The file %s of an application cannot be read: %s", pk, error)
             raise Http404 from error

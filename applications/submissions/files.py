@@ -7,6 +7,7 @@ it (jobsite/private_files.py).
 import hashlib
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import BinaryIO
@@ -65,8 +66,9 @@ class StoredFiles:
         SubmissionFile.objects.bulk_create(self.rows)
 
     def discard(self) -> None:
-        """Delete the files, which have no rows."""
-        private_files.delete(row.path for row in self.rows)
+        """Delete the files, which have no rows. What cannot be deleted is left for clean_media."""
+        with suppress(OSError):
+            private_files.delete(row.path for row in self.rows)
 
 
 def sha256_of(files: Mapping[str, File]) -> dict[str, str]:
@@ -86,7 +88,7 @@ def check(files: Mapping[str, File], hashes: Mapping[str, str]) -> list[Submissi
 
 
 def store(files: Mapping[str, File], hashes: Mapping[str, str] | None = None) -> StoredFiles:
-    """Check `files`, by name of the form field, and write them to the disk. `hashes` are those of
+    """Check `files`, by name of the form field, and write them to the disk or bucket. `hashes` are those of
     `sha256_of`, if they are known.
 
     Raise FileError; then nothing is stored.
@@ -97,7 +99,7 @@ def store(files: Mapping[str, File], hashes: Mapping[str, str] | None = None) ->
         try:
             private_files.write(row.path, _chunks(file))
         except BaseException as error:
-            private_files.delete(each.path for each in stored.rows)
+            stored.discard()
             if not isinstance(error, OSError):
                 raise
             logger.error("A file of an applicant cannot be stored: %s", error)
@@ -108,7 +110,7 @@ def store(files: Mapping[str, File], hashes: Mapping[str, str] | None = None) ->
 
 
 def open_file(file: SubmissionFile) -> BinaryIO:
-    """Open `file` for reading. Raise FileNotFoundError."""
+    """Open `file` for reading. Raise FileNotFoundError, or another OSError."""
     return private_files.open_file(file.path)
 
 

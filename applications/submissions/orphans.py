@@ -1,8 +1,7 @@
-"""Files below PRIVATE_ROOT that no row names."""
+"""Files of applicants that no row names."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from applications.models import SubmissionFile
 from jobsite import private_files
@@ -13,23 +12,18 @@ STEP = 500  # names
 
 def complete_all() -> None:
     """Give files with a row that a crash of an earlier checkout left as .NAME.part their name."""
-    earlier = {name: path for name, path in private_files.stored() if path.name != name}
+    earlier = private_files.earlier()
     for name in _named(list(earlier)):
         earlier[name].rename(private_files.final_path(name))
 
 
-def orphans(*, at: datetime) -> Iterator[tuple[Path, int]]:
-    """Yield (path, size in bytes) of each file without a row that is older than ORPHAN_AGE: the submission of
-    a younger one may be about to commit. Other files of the folder are not touched."""
+def orphans(*, at: datetime) -> Iterator[private_files.Stored]:
+    """Yield each file without a row that is older than ORPHAN_AGE: the submission of a younger one may be
+    about to commit. Other files of the folder are not touched."""
     found = list(private_files.stored())  # before the rows are read, which may be deleted meanwhile
-    named = _named([name for name, _path in found])
-    for name, path in found:
-        try:
-            stat = path.stat()
-        except FileNotFoundError:
-            continue  # deleted meanwhile
-        if name not in named and stat.st_mtime <= (at - ORPHAN_AGE).timestamp():
-            yield path, stat.st_size
+    named = _named([file.name for file in found])
+    oldest = (at - ORPHAN_AGE).timestamp()
+    yield from (file for file in found if file.name not in named and file.modified_at <= oldest)
 
 
 def _named(names: list[str]) -> set[str]:

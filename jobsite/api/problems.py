@@ -19,6 +19,8 @@ from psycopg.errors import LockNotAvailable
 from rest_framework import exceptions
 from rest_framework.views import set_rollback
 
+from jobsite.object_store.gate import UnavailableError
+
 logger = logging.getLogger("django.request")
 
 
@@ -44,6 +46,7 @@ class InvalidParameters(exceptions.APIException):
 
 # Names of RFC 9110. Python 3.13 has them, earlier versions the names of older standards.
 _TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}
+RETRY_AFTER = "2"  # seconds, in each 503
 
 
 def problem(
@@ -57,11 +60,12 @@ def problem(
         "detail": detail,
         "instance": escape_uri_path(request.path),
     }
+    common = {"Cache-Control": "no-store"} | ({"Retry-After": RETRY_AFTER} if status == 503 else {})
     response = JsonResponse(
         body | members,
         status=status,
         content_type="application/problem+json",
-        headers={"Cache-Control": "no-store"} | (headers or {}),
+        headers=common | (headers or {}),
         json_dumps_params={"ensure_ascii": False},
     )
     response.exception = True  # type: ignore[attr-defined]  # tells DRF that it is rendered
@@ -107,23 +111,26 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
     return problem(request, exc.status_code, detail, headers, **members)
 
 
-# The database cannot be reached, or a lock or statement timed out.
-UNAVAILABLE = (OperationalError, InterfaceError)
+# The database or the object store cannot be reached, or a lock or statement timed out.
+UNAVAILABLE = (OperationalError, InterfaceError, UnavailableError)
 LOCKED = "jobsite.locked"  # in the WSGI environ: a table is locked, on all servers
 
 
 def unavailable(request: HttpRequest, exc: Exception) -> HttpResponse:
     """Return a 503 with Retry-After: a problem document for the API, else a page."""
     # No traceback: it may contain host names, and many requests fail at once.
-    logger.error("The database could not answer %s: %s", escape_uri_path(request.path), type(exc).__name__)
-    headers = {"Retry-After": "2", "Cache-Control": "no-store"}
+    is_file = isinstance(exc, UnavailableError)
+    text = "The file storage could not answer %s: %s" if is_file else "The database could not answer %s: %s"
+    logger.error(text, escape_uri_path(request.path), type(exc).__name__)
     response: HttpResponse
     if isinstance(exc.__cause__, LockNotAvailable):
         request.META[LOCKED] = True
     if is_api(request):
-        response = problem(request, 503, "The database cannot be reached just now.", headers)
+        server = "file storage" if is_file else "database"
+        response = problem(request, 503, f"The {server} cannot be reached just now.")
     else:
         page = render_to_string("503.html", {"heading": gettext("One moment")})
+        headers = {"Retry-After": RETRY_AFTER, "Cache-Control": "no-store"}
         response = HttpResponse(page, status=503, headers=headers)
     response._has_been_logged = True  # type: ignore[attr-defined]
     return response

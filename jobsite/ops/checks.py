@@ -272,7 +272,7 @@ def _machine() -> list[CheckMessage]:
                 id="jobsite.W022",
             )
         )
-    for name in ("MEDIA_ROOT", "PRIVATE_ROOT"):
+    for name in () if settings.FILES_IN_BUCKET else ("MEDIA_ROOT", "PRIVATE_ROOT"):
         folder = Path(getattr(settings, name))
         try:
             with tempfile.TemporaryFile(dir=existing_folder(folder)):
@@ -286,7 +286,7 @@ def _machine() -> list[CheckMessage]:
                 )
             )
     private = Path(settings.PRIVATE_ROOT)
-    if private.is_dir() and private.stat().st_mode & 0o077:
+    if not settings.FILES_IN_BUCKET and private.is_dir() and private.stat().st_mode & 0o077:
         messages.append(
             Warning(
                 f"Other accounts of this machine can list PRIVATE_ROOT, {private}.",

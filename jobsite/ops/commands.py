@@ -19,6 +19,7 @@ from django.db import DatabaseError
 from django.utils import translation
 from tqdm import tqdm
 
+from jobsite.object_store.gate import UnavailableError
 from jobsite.ops import health
 
 INTERRUPTED = 130  # 128 + SIGINT, the convention of shells
@@ -105,6 +106,8 @@ class Command(BaseCommand):
                 result = super().execute(*args, **options)
             outcome = "ok"
             return result
+        except UnavailableError as error:
+            raise CommandError(f"{error} {self.written()}") from None
         except KeyboardInterrupt:
             outcome = "interrupted"
             for bar in self._bars:

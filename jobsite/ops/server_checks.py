@@ -3,15 +3,18 @@
 Without --database they report nothing: the site starts also while a server is down.
 """
 
+import secrets
 import shutil
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.core.files.storage import storages
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
@@ -133,8 +136,35 @@ def mail_server_responds() -> Iterator[CheckMessage]:
 
 
 @connects
+def bucket_is_ready() -> Iterator[CheckMessage]:
+    if not settings.FILES_IN_BUCKET:
+        return
+    name = f"check-{secrets.token_hex(16)}"
+    store: Any = storages["private"]
+    try:
+        store.put(name, BytesIO(b"manage.py check"))
+        store.fetch(name).close()
+        is_public = store.is_public(name)
+        store.delete(name)
+    except OSError as error:
+        yield Error(
+            f"The bucket of FILES_URL cannot be used: {error}",
+            hint="Check FILES_URL, that the bucket exists, and what the key may do.",
+            id="jobsite.E055",
+        )
+        return
+    if is_public:
+        yield Error(
+            "The bucket of FILES_URL is public: everybody can read the files of applicants.",
+            hint="Remove the policy or access list that lets others read.",
+            id="jobsite.E056",
+        )
+
+
+@connects
 def disks_have_room() -> Iterator[CheckMessage]:
-    folders = {name: Path(getattr(settings, name)) for name in ("MEDIA_ROOT", "PRIVATE_ROOT")}
+    names = () if settings.FILES_IN_BUCKET else ("MEDIA_ROOT", "PRIVATE_ROOT")
+    folders = {name: Path(getattr(settings, name)) for name in names}
     folders["temporary files"] = Path(tempfile.gettempdir())
     if connection.vendor == "sqlite":
         folders["the database"] = Path(connection.settings_dict["NAME"]).parent

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,11 @@ def single(options: argparse.Namespace, folder: Path, stack: ExitStack) -> Itera
     if options.vacancies > 100_000:
         servers.process.TIMEOUT = 120
     env = {"WEB_CONCURRENCY": "1"} if options.quick else {}  # a node starts in half the time
-    site, oracle, numbers = Site(folder, stack, options.vacancies, env), None, count()
+    has_bucket = not options.quick and servers.SWIFT and find_spec("storages") is not None
+    site = Site(folder, stack, options.vacancies, env, has_bucket=has_bucket)
+    oracle, numbers = None, count()
+    if not (has_bucket or options.quick):
+        print("Without an object store: Swift or the package django-storages is not installed.")
     durability = {
         "sqlite": lambda: sqlite(folder, *((1, 2) if options.quick else (10, 20))),
         "postgresql": lambda: postgresql(site, 1 if options.quick else 6),

@@ -155,7 +155,9 @@ class Applicants:
         return not any(thread.is_alive() for thread in self._threads)
 
     def _run(self) -> None:
-        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)  # keeps its connection open
+        # Applications are limited for each address. The connection stays open.
+        source = ".".join(["127", *(str(random.randrange(1, 255)) for _ in range(3))])
+        client = http.client.HTTPConnection("127.0.0.1", self.port, 60, (source, 0))
         while (number := next(self._numbers)) < self.first + self.count:
             time.sleep(self.pause)
             application = self.site.application(number)

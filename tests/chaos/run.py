@@ -30,7 +30,8 @@ class Scenario:
     is_single: bool = False  # one node without nginx; half of the readers without keep-alive
     switches: tuple[str, ...] = ()  # of gunicorn
     writes: bool = True
-    saves: bool = False  # a recruiter works in the admin, and an applicant submits
+    saves: bool = False  # a recruiter works in the admin, and applicants submit
+    clients: int = 1  # applicants at a time
     least: int = 0  # requests; the run lasts until then, three times as long at most
     may_fail: int = 0  # requests whose connection may break
     saves_may_fail: int = 0
@@ -77,9 +78,12 @@ class Result:
 
     @property
     def submissions(self) -> str:
-        """How many got a 201, and how many of these are not stored with their file."""
+        """How many got a 201, how many of these are not stored with their file, and how many got a 503."""
         missing = sum(text.startswith("submission ") for text in self.found)
-        return f"{len(self.applicants.references)} ({missing} lost)" if self.applicants else "-"
+        if not self.applicants:
+            return "-"
+        refused = self.applicants.statuses[503]
+        return f"{len(self.applicants.references)} ({missing} lost, {refused} refused)"
 
     def violations(self, is_timed: bool = True) -> list[str]:
         """Where the goal is not met; without the limits on time unless `is_timed`."""
@@ -105,6 +109,8 @@ class Result:
                 found.append(f"nothing was saved for {self.longest_pause:.1f} s")
             if is_timed and not recruiter.saved:
                 found.append("nothing was saved")
+        if self.applicants and is_timed and not self.applicants.references:
+            found.append("no submission was stored")
         return [*found, *(f"wrong: {each}" for each in self.wrong)]
 
     HEAD = (
@@ -137,7 +143,8 @@ def run(
     recruiter = Recruiter(port, oracle.saved, ended) if scenario.saves else None
     applicants = None
     if scenario.saves:
-        applicants = Applicants(port, 10**6, 1, system.site, 3600, next(numbers) * 10**6, pause=0.3)
+        first = next(numbers) * 10**6
+        applicants = Applicants(port, 10**6, scenario.clients, system.site, 3600, first, pause=0.3)
         applicants.start()
     threads: list[threading.Thread] = [*readers, *filter(None, (writer, recruiter))]
     start, ended_at = time.monotonic(), dict[str, float]()

@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from functools import partial
 from itertools import count
+from typing import Any
 
 import psycopg
 
@@ -47,6 +48,8 @@ def scenarios(site: Site) -> dict[str, Scenario]:
         "slow-clients": Scenario(
             f"{SLOW_CLIENTS} clients that never end a request", "G20: 0 failed",
             [(1, "open", slow.open), (7, "close", slow.close)], 8, slowest=10),
+        # --- The object store
+        **(store_scenarios(site) if hasattr(site, "store") else {}),
         # --- The database
         "table-locked": Scenario(
             "the table of vacancies locked for 5 s", "G15: 503 at most, after the lock timeout",
@@ -78,6 +81,35 @@ def scenarios(site: Site) -> dict[str, Scenario]:
             "workers that restart after 200 requests", "0 failed", [], 10,
             is_single=True, saves=True, switches=("--max-requests", "200", "--max-requests-jitter", "50")),
     }  # fmt: skip
+
+
+def store_scenarios(site: Site) -> dict[str, Scenario]:
+    """Files get 503 at most; nothing else notices."""
+    store, disk = site.store, site.disk
+    limits: dict[str, Any] = {"saves": True, "clients": 16, "slowest": 10}
+    return {
+        "store-killed": Scenario(
+            "object store killed for 5 s", "0 failed; 503 for files only", killed(store, 2, 7), 11, **limits),
+        "store-frozen": Scenario(
+            "object store frozen for 8 s", "0 failed; 503 for files only",
+            frozen(store, 2, 10), 15, **limits | {"slowest": 6}),
+        "store-slow": Scenario(
+            "object store answers after seconds, for 15 s", "0 failed; 503 for files only",
+            [(2, "slow", partial(slow_down, store, 15))], 20, **limits),
+        "store-full": Scenario(
+            "disk of the object store full for 6 s", "0 failed; 503 for files only",
+            [(2, "fill", disk.fill), (8, "free", disk.free)], 14, **limits),
+    }  # fmt: skip
+
+
+def slow_down(server: Server, seconds: float) -> None:
+    """Let the server run a tenth of the time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        server.freeze()
+        time.sleep(1.8)
+        server.thaw()
+        time.sleep(0.2)
 
 
 def killed(server: Server, start: float, end: float) -> list[Action]:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from tests import servers
 from tests.chaos import applicants, database
 from tests.chaos.config import ENV
+from tests.chaos.disk import Disk
 
 
 class System(Protocol):
@@ -29,7 +30,15 @@ class System(Protocol):
 class Site:
     """All servers; `stack` stops them."""
 
-    def __init__(self, folder: Path, stack: contextlib.ExitStack, count: int, env: dict[str, str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        stack: contextlib.ExitStack,
+        count: int,
+        env: dict[str, str],
+        *,
+        has_bucket: bool = False,
+    ) -> None:
         def stop(server: servers.Server) -> None:
             with contextlib.suppress(Exception):  # stop the others too
                 server.stop()
@@ -53,6 +62,11 @@ class Site:
             }
             | env
         )
+        if has_bucket:
+            self.disk = Disk(folder / "disk", stack, 64)
+            self.store = start(servers.Swift(folder / "store", self.disk.root))
+            self.store.create_bucket("jobsite")
+            self.env["FILES_URL"] = self.store.files_url("jobsite")
         self.token, self.site = database.fill(self.env, count)
         self.redis = start(servers.Redis(folder / "redis"))
         self.env["CACHE_URL"] = self.redis.url

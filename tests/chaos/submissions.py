@@ -12,7 +12,6 @@ import argparse
 import os
 import random
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -20,35 +19,11 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from tests.chaos.applicants import Applicants, create, environment
+from tests.chaos.disk import Disk
 from tests.chaos.program import parser
 from tests.servers import SYSTEM_ENV, Gunicorn, Postgres, folder_with_logs
 
 END = 1500.0  # seconds after which the run is given up
-
-
-class Disk:
-    """The file system of PRIVATE_ROOT, which can fill up."""
-
-    def __init__(self, folder: Path, stack: ExitStack, megabytes: int) -> None:
-        self.root, self.ballast = folder / "private", folder / "ballast"
-        folder.mkdir()
-        mount = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=755", "tmpfs", str(folder)]
-        self.is_tmpfs = not subprocess.run(mount, capture_output=True).returncode
-        if self.is_tmpfs:
-            stack.callback(subprocess.run, ["umount", "-l", str(folder)])
-        self.root.mkdir(mode=0o700)
-
-    def fill(self) -> None:
-        if not self.is_tmpfs:
-            self.root.chmod(0o500)
-            return
-        with suppress(OSError), self.ballast.open("wb", buffering=0) as file:
-            while file.write(b"\0" * 4096):
-                pass
-
-    def free(self) -> None:
-        self.root.chmod(0o700)
-        self.ballast.unlink(missing_ok=True)
 
 
 class Run:

@@ -7,6 +7,7 @@ kill and freeze it. Only processes that were started here are stopped.
 from tests.servers.databases import POSTGRES, REDIS, Postgres, Redis
 from tests.servers.instance import Instance
 from tests.servers.nginx import HOST, NGINX, LoadBalancer, Nginx, ProductionNginx
+from tests.servers.object_store import SWIFT, Swift
 from tests.servers.process import (
     ROOT,
     SYSTEM_ENV,
@@ -25,5 +26,16 @@ from tests.servers.web import Application, Gunicorn, Web, get
 
 __all__ = ["HOST", "NGINX", "POSTGRES", "REDIS", "ROOT", "SYSTEM_ENV", "TIMEOUT", "Application", "Gunicorn"]
 __all__ += ["Instance", "LoadBalancer", "MailServer", "Nginx", "Postgres", "ProductionNginx", "Redis"]
-__all__ += ["Server", "Web", "children", "copy_template", "folder", "folder_with_logs", "free_port", "get"]
+__all__ += [
+    "SWIFT",
+    "Server",
+    "Swift",
+    "Web",
+    "children",
+    "copy_template",
+    "folder",
+    "folder_with_logs",
+    "free_port",
+    "get",
+]
 __all__ += ["stub_server", "until"]

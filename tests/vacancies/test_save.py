@@ -7,7 +7,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
+from django.core.files.storage import FileSystemStorage, default_storage
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from tests.conftest import NOW
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
@@ -140,3 +142,19 @@ def test_upload_of_a_change_that_needs_approval_is_stored(anna: User) -> None:
     [row] = Approval.objects.get().changes["attachments"]
     with default_storage.open(row["file"]) as file:
         assert file.read() == b"Terms"
+
+
+def test_files_are_stored_before_rows_are_locked(anna: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An object store may take seconds, and others who save would wait for the locks."""
+    vacancy, found = make_vacancy(), []
+    upload = {"name": "Terms", "file": ContentFile(b"Terms", "terms.txt"), "url": ""}
+    save = FileSystemStorage._save
+
+    def store(*args: Any) -> str:
+        found.append([query["sql"] for query in queries.captured_queries])
+        return save(*args)
+
+    monkeypatch.setattr(FileSystemStorage, "_save", store)
+    with CaptureQueriesContext(connection) as queries:
+        save_content(vacancy, {"title": "New", "attachments": [upload]}, author=anna, at=NOW)
+    assert found == [[]]

@@ -153,6 +153,7 @@ def save_content(
     approval is submitted instead. If `skips_missing`, related rows that no longer exist are left out, and so
     is a form that is not among `forms`. Raises ConflictError and ValidationError as `plan_save`.
     """
+    wanted = store_uploads(wanted)  # before rows are locked: an object store may take seconds
     with transaction.atomic():
         is_new = vacancy._state.adding
         if not is_new:
@@ -171,8 +172,7 @@ def save_content(
                 _write(plan)
             record(plan.vacancy, change, author=author, at=at)
         if plan.requested:
-            requested = store_uploads(plan.requested)
-            saved.approval = request_approval(plan.vacancy, requested, at=at, author=author)
+            saved.approval = request_approval(plan.vacancy, plan.requested, at=at, author=author)
     return saved
 
 
@@ -220,7 +220,7 @@ def set_values(vacancy: Vacancy, values: Mapping[str, Any]) -> None:
         setattr(vacancy, column.attname, value)
 
 
-def store_uploads(values: Content) -> Content:
+def store_uploads(values: Mapping[str, Any]) -> Content:
     """Return `values` with uploaded files in the storage, by name. Raises NotStoredError."""
 
     def stored(model: Any, name: str, value: Any) -> Any:

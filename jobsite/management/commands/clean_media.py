@@ -5,6 +5,7 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from applications.submissions import orphans
+from jobsite import private_files
 from jobsite.ops.commands import Command as BaseCommand
 from vacancies import media
 
@@ -30,11 +31,11 @@ class Command(BaseCommand):
             for name, _size in of_media:
                 default_storage.delete(name)
                 deleted += 1
-            for path, _size in of_applicants:
-                path.unlink(missing_ok=True)
+            for file in of_applicants:
+                private_files.remove(file)
                 deleted += 1
-        size = sum(size for _name, size in (*of_media, *of_applicants))
-        names = [name for name, _size in of_media] + [str(path) for path, _size in of_applicants]
+        size = sum(size for _name, size in of_media) + sum(file.size for file in of_applicants)
+        names = [name for name, _size in of_media] + [file.place for file in of_applicants]
         verb = "Would delete" if is_dry else "Deleted"
         self.finish(
             f"{verb} {len(names)} files, {size:,} bytes.",

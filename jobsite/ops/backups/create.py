@@ -19,7 +19,7 @@ from django.db import connection
 from jobsite import private_files
 from jobsite.api.document import version
 from jobsite.ops import signatures
-from jobsite.ops.backups import databases
+from jobsite.ops.backups import bucket, databases
 from jobsite.ops.backups import manifest as manifests
 from jobsite.ops.backups.archive import DATABASE, DIGEST, MEDIA, NAME, PATTERN, PRIVATE
 from jobsite.ops.backups.files import (
@@ -107,7 +107,9 @@ def _write(archive: BinaryIO, database: Path, media: Path, now: datetime, progre
             facts = databases.describe(execute)
         with open(database, "rb") as file:
             add(DATABASE[connection.vendor], file, now.timestamp())
-        for path in progress(list(_media_files(media)), unit="file"):
+        if settings.FILES_IN_BUCKET:
+            bucket.add_media(add, progress)
+        for path in () if settings.FILES_IN_BUCKET else progress(list(_media_files(media)), unit="file"):
             # Copy first: a file that changes or disappears meanwhile is newer than the snapshot.
             with suppress(FileNotFoundError), tempfile.SpooledTemporaryFile(CHUNK * 32) as copy:
                 with open(path, "rb") as file:

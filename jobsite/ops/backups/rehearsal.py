@@ -4,7 +4,9 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from django.conf import settings
 from django.db import DatabaseError, connection
 from django.test import override_settings
 
@@ -22,12 +24,14 @@ def elsewhere() -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="jobsite-drill-") as folder:
         is_file = connection.vendor == "sqlite"
         name = str(Path(folder, "db.sqlite3")) if is_file else DATABASE.format(original)
-        folders = {root: Path(folder, root) for root in ("MEDIA_ROOT", "PRIVATE_ROOT")}
+        files: dict[str, Any] = {root: Path(folder, root) for root in ("MEDIA_ROOT", "PRIVATE_ROOT")}
+        on_disk = {"default": {"BACKEND": "django.core.files.storage.FileSystemStorage"}}
+        files |= {"FILES_IN_BUCKET": False, "STORAGES": settings.STORAGES | on_disk}
         _use(name)
         try:
             if not is_file:
                 _require(name)
-            with override_settings(**folders):
+            with override_settings(**files):
                 yield
         finally:
             if not is_file and connection.settings_dict["NAME"] == name:

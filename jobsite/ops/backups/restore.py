@@ -15,7 +15,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from jobsite import private_files
-from jobsite.ops.backups import databases
+from jobsite.ops.backups import bucket, databases
 from jobsite.ops.backups.archive import (
     MEDIA,
     PRIVATE,
@@ -118,6 +118,9 @@ def _replace(
 
     A failure before the database is replaced leaves no new file and no new folder.
     """
+    if settings.FILES_IN_BUCKET:
+        statements = [*_statements(manifest), *also]
+        return bucket.replace(archive, manifest, lambda: databases.replace(dump, statements), progress)
     media, private = Path(settings.MEDIA_ROOT), Path(settings.PRIVATE_ROOT)
     with ExitStack() as undo:
         create_folder(media, undo)

@@ -180,6 +180,17 @@ def test_full_disk_stores_nothing(settings, monkeypatch) -> None:
     assert names(settings.PRIVATE_ROOT) == []
 
 
+def test_file_that_cannot_be_discarded_hides_no_error(monkeypatch) -> None:
+    def fail(*args: Any) -> None:
+        raise OSError(5, "Input/output error")
+
+    for name in ("write", "delete"):
+        monkeypatch.setattr(stored_files.private_files, name, fail)
+    with pytest.raises(FileError) as refused:
+        store({"cv": upload("cv.pdf", PDF)})
+    assert refused.value.status == 503
+
+
 def test_disk_that_is_full_during_a_write_keeps_no_part(settings, monkeypatch) -> None:
     files = store({})
     assert (files, Path(settings.PRIVATE_ROOT).exists()) == (StoredFiles(), False)

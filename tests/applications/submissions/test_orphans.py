@@ -69,10 +69,10 @@ def test_files_without_a_row_are_deleted_after_a_day(folder) -> None:
 
 def test_file_that_is_deleted_meanwhile_is_no_error(folder, monkeypatch) -> None:
     monkeypatch.setattr(orphans_module, "complete_all", lambda: None)
-    listed = list(private_files.stored())
+    listed = list(private_files._paths())
     for _name, path in listed:
         path.unlink()
-    monkeypatch.setattr(private_files, "stored", lambda: iter(listed))
+    monkeypatch.setattr(private_files, "_paths", lambda: iter(listed))
     assert clean()["summary"] == "Deleted 0 files, 0 bytes."
 
 

@@ -74,6 +74,7 @@ def test_settings_that_cannot_be_read_name_the_variable():
     for name, value, text in (
         ("PAGE_SIZE_MAX", "many", "PAGE_SIZE_MAX is 'many', not a whole number of 0 or more."),
         ("SECOND_FACTOR", "on", "SECOND_FACTOR is 'on', not off, optional or required."),
+        ("FILES_URL", "s3://KEY:hunter2@store", "FILES_URL names the bucket '', which is no name."),
         ("DATABASE_URL", "postgres//joe:hunter2@db/x",
          "DATABASE_URL has no ://; it must be like postgres://user:password@host/name."),
     ):  # fmt: skip
