@@ -18,19 +18,19 @@ from jobsite.types import JsonObject
 FILE_MAX = 10  # megabytes
 ACCEPTED = ".pdf,.docx,.odt,.rtf,.txt,.jpg,.jpeg,.png"
 # Autocomplete tokens (WCAG 1.3.5) by role, else by common field names, else by type. form/fields.js has the
-# same without roles, which the API does not serve.
+# same without roles, which applicants do not get.
 _NAMES = {
     "given-name": "given_name first_name voornaam prenom vorname",
     "family-name": "family_name last_name achternaam familienaam nom_de_famille nachname familienname",
-    "name": "name naam nom",
+    "name": "name naam nom",  # the family name beside a given name
     "address-line1": "address adres adresse anschrift",
     "postal-code": "postal_code postcode code_postal postleitzahl plz",
     "address-level2": "city stad gemeente woonplaats ville ort wohnort",
     "country-name": "country land pays",
     "bday": "birth_date date_of_birth geboortedatum date_de_naissance geburtsdatum",
-    "email": "email",
     "tel": "phone telephone mobile telefoon telefoonnummer gsm portable numero_de_telephone telefon "
     "telefonnummer handy",
+    "email": "email",
 }
 AUTOCOMPLETE = {name: token for token, names in _NAMES.items() for name in names.split()}
 AUTOCOMPLETE_BY_TYPE = {FieldType.EMAIL: "email", FieldType.TEL: "tel"}
@@ -174,10 +174,8 @@ class _Page:
         """Return what differs for a drop-down list, and for a field to type in."""
         name, type_ = structure["name"], structure["type"]
         typed = (self.typed.get(name) or [""])[-1]
-        token = AUTOCOMPLETE.get(self.roles.get(name, "")) or AUTOCOMPLETE.get(name)
-        if token == "name" and self.has_given_name:  # "Naam" and "Nom" beside "Voornaam" and "Prénom"
-            token = "family-name"
-        own["autocomplete"] = token or AUTOCOMPLETE_BY_TYPE.get(type_, False)
+        token = AUTOCOMPLETE.get(self.roles.get(name) or name, AUTOCOMPLETE_BY_TYPE.get(type_, False))
+        own["autocomplete"] = "family-name" if token == "name" and self.has_given_name else token
         if type_ == FieldType.SELECT:
             options = [{"value": "", "label": gettext("Choose…")}, *structure["options"]]
             return {

@@ -4,17 +4,17 @@
 const AUTOCOMPLETE = new Map(Object.entries({
   "given-name": "given_name first_name voornaam prenom vorname",
   "family-name": "family_name last_name achternaam familienaam nom_de_famille nachname familienname",
-  "name": "name naam nom",
+  "name": "name naam nom", // the family name beside a given name
   "address-line1": "address adres adresse anschrift",
   "postal-code": "postal_code postcode code_postal postleitzahl plz",
   "address-level2": "city stad gemeente woonplaats ville ort wohnort",
   "country-name": "country land pays",
   "bday": "birth_date date_of_birth geboortedatum date_de_naissance geburtsdatum",
-  "email": "email",
   "tel": "phone telephone mobile telefoon telefoonnummer gsm portable numero_de_telephone telefon "
     + "telefonnummer handy",
+  "email": "email",
 }).flatMap(([token, names]) => names.split(" ").map((name) => [name, token])));
-const AUTOCOMPLETE_BY_TYPE = { email: "email", tel: "tel" };
+const BY_TYPE = { email: "email", tel: "tel" };
 const GROUPS = new Set(["checkbox-group", "radio-group", "range"]);
 const INPUT_TYPES = new Set(["email", "tel", "date", "file"]);
 const ACCEPTED = ".pdf,.docx,.odt,.rtf,.txt,.jpg,.jpeg,.png";
@@ -69,7 +69,7 @@ export function foundField(wrapper, structure, owner) {
 }
 
 function makeControl({ make, words, id, isNameSplit }, { name, type, required, options }, own, label, error) {
-  const token = AUTOCOMPLETE.get(name) ?? AUTOCOMPLETE_BY_TYPE[type];
+  const token = AUTOCOMPLETE.get(name) ?? BY_TYPE[type];
   const attributes = { ...own, required, autocomplete: token === "name" && isNameSplit ? "family-name" : token };
   const tag = type === "select" || type === "textarea" ? type : "input";
   if (tag === "input") attributes.type = INPUT_TYPES.has(type) ? type : "text";
