@@ -28,7 +28,8 @@ _NAMES = {
     "address-level2": "city stad gemeente woonplaats ville ort wohnort",
     "country-name": "country land pays",
     "bday": "birth_date date_of_birth geboortedatum date_de_naissance geburtsdatum",
-    "tel": "phone telephone mobile telefoon gsm portable telefon handy",
+    "tel": "phone telephone mobile telefoon telefoonnummer gsm portable numero_de_telephone telefon "
+    "telefonnummer handy",
     "email": "email",
 }
 AUTOCOMPLETE = {name: token for token, names in _NAMES.items() for name in names.split()}

@@ -151,8 +151,8 @@ def test_vacancy_with_an_apply_url_leads_there(client: Client) -> None:
     assert client.post(address(vacancy), VALUES).status_code == 404
     assert not Application.objects.exists()
 
-    bring_down = make_open(apply_url="https://jobs.elsewhere.example/", status="draft", title="Secret nurse")
-    assert "elsewhere" not in client.get(address(bring_down)).content.decode()
+    hidden = make_open(apply_url="https://jobs.elsewhere.example/", status="draft", title="Secret nurse")
+    assert "elsewhere" not in client.get(address(hidden)).content.decode()
 
 
 def test_pages_show_the_employer_and_lead_to_the_vacancy(client: Client, settings: Any) -> None:
@@ -173,16 +173,16 @@ def test_pages_show_the_employer_and_lead_to_the_vacancy(client: Client, setting
     assert "Acme" not in client.get(address(vacancy)).content.decode()
 
 
-def test_browsers_can_fill_in_fields_with_a_role(client: Client) -> None:
+def test_browsers_can_fill_in_fields_with_a_role_or_type(client: Client) -> None:
     fields = [text_field("f1", role="given_name"), text_field("f2", role="family_name")]
-    fields += [text_field("f3", type="tel", role="phone"), text_field("naam")]
+    fields += [text_field("f3", role="phone"), text_field("f4", type="tel"), text_field("naam")]
     [part] = structure()
     part["fields"] = [*fields, part["fields"][1]]
     html = client.get(address(make_open(form=forms.create(name="Own", structure=[part])))).content.decode()
     found = re.findall(r'<input(?=[^>]* name="(\w+)")[^>]* autocomplete="([\w-]+)"', html)
     assert dict(found) == {
-        "f1": "given-name", "f2": "family-name", "f3": "tel", "naam": "name", "email": "email",
-        "contact_me_by_fax": "off",
+        "f1": "given-name", "f2": "family-name", "f3": "tel", "f4": "tel", "naam": "name",
+        "email": "email", "contact_me_by_fax": "off",
     }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.template.loader import render_to_string
 
-from forms_structure.rendering import form_context
+from forms_structure.rendering import AUTOCOMPLETE, form_context
 from tests.browser.form_renderer import application, field, open_page, render, served
 from tests.forms_structure.strategies import specimen
 
@@ -34,7 +34,7 @@ def test_server_and_script_render_the_same_markup(page: Any, kind: str) -> None:
     made = {
         "application": application,
         "specimen": lambda: served(*[each for part in specimen() for each in part["fields"]]),
-        "names": lambda: served(*map(field, ("voornaam", "naam", "telefoonnummer"))),
+        "names": lambda: served(*map(field, AUTOCOMPLETE), field("f1", "email"), field("f2", "tel")),
         "generated": lambda: served(field("a-b", "range", label='<b>"&', required=True), title="<i>"),
     }
     sections = made[kind]()

@@ -55,7 +55,7 @@ def test_names_and_telephone_have_autocomplete_in_each_language() -> None:
         ("first_name last_name phone", "given-name family-name tel"),
         ("voornaam naam telefoon", "given-name family-name tel"),
         ("prenom nom telephone", "given-name family-name tel"),
-        ("vorname nachname telefon", "given-name family-name tel"),
+        ("vorname nachname telefonnummer", "given-name family-name tel"),
         ("nom email", "name email"),
     ):
         context = form_context(served_in_words([section(*map(text_field, names.split()))]), language="en")

@@ -5,7 +5,7 @@ import pytest
 from applications.mail.receipt import queue_receipt, queue_withdrawal
 from tests.applications.makers import make_application, make_file, make_submission
 from tests.conftest import NOW
-from tests.factories import make_brand, make_vacancy
+from tests.factories import make_vacancy
 
 pytestmark = pytest.mark.django_db
 SITE = "https://jobs.example.org"
@@ -50,9 +50,11 @@ def test_receipt_lists_what_was_stored(application):
 
 def test_receipt_of_a_repeated_application_in_another_language(application, settings):
     settings.PUBLIC_BASE_URL = "https://public.example.org"
+    settings.MULTI_BRANDING = False
     application.is_repeated = True
     body = queue_receipt(application=application, at=NOW).text
     assert "You have applied for this vacancy before." in body
+    assert "Employer" not in body
     assert "\nhttps://public.example.org/account/receipt/personal-link\n" in body
 
     application.language = "fr"
@@ -72,10 +74,3 @@ def test_withdrawal_names_the_application(application):
         "Withdrawn: 2 Mar 2026, 09:30\n\n"
         "If you did not do this, please contact us."
     )
-
-
-def test_receipt_names_the_employer(application, settings):
-    application.vacancy.brand = make_brand("Acme")
-    assert "\nEmployer: Acme\n" in queue_receipt(application=application, at=NOW).body
-    settings.MULTI_BRANDING = False
-    assert "Acme" not in queue_receipt(application=application, at=NOW).body

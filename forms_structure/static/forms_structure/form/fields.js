@@ -10,7 +10,8 @@ const AUTOCOMPLETE = new Map(Object.entries({
   "address-level2": "city stad gemeente woonplaats ville ort wohnort",
   "country-name": "country land pays",
   "bday": "birth_date date_of_birth geboortedatum date_de_naissance geburtsdatum",
-  "tel": "phone telephone mobile telefoon gsm portable telefon handy",
+  "tel": "phone telephone mobile telefoon telefoonnummer gsm portable numero_de_telephone telefon "
+    + "telefonnummer handy",
   "email": "email",
 }).flatMap(([token, names]) => names.split(" ").map((name) => [name, token])));
 const BY_TYPE = { email: "email", tel: "tel" };
