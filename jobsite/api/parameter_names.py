@@ -33,7 +33,7 @@ OTHER_NAMES = {
     "filter[regions]": "city province country place area state postcode",
     NONE: """id ids name since after before until from to date startdate enddate modified changed posted
         published expired closing deadline status lang language locale format employer organisation
-        organization salary remote tag featured internal audience vacancyid jobid preview""",
+        organization salary remote tag featured internal audience vacancyid jobid""",
 }
 # Words that a name may have beside its meaning.
 _FILLERS = """filter by is has in the a id name value since after before from to until at on date
