@@ -11,7 +11,7 @@ from django.db.models import Count, Sum, Value
 from django.db.models.functions import Coalesce
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
+from django.utils.translation import ngettext, pgettext
 
 from applications.models import Application, DailyApplications, Stage
 from applications.statistics import OTHER
@@ -139,7 +139,11 @@ def time_to_close(scope: Scope) -> ReportTable:
         if closed
         else [],
         bar_chart(list(zip(names, numbers, strict=True))),
-        note=_("%(count)s vacancies closed, after %(days)s days on average.")
+        note=ngettext(
+            "%(count)s vacancy closed, after %(days)s days on average.",
+            "%(count)s vacancies closed, after %(days)s days on average.",
+            closed,
+        )
         % {"count": closed, "days": average(sums["days_live"], closed)}
         if closed
         else "",

@@ -337,3 +337,19 @@ def test_vacancy_is_published_by_keyboard_only(live_server: Any, browser_page: A
     tab_to(page, "#logout-form button")
     enter(page)
     assert visit(page, f"{site}/admin/").url.endswith("/login/?next=/admin/")
+
+
+def test_empty_dates_have_no_warning_in_another_time_zone(
+    live_server: Any, browser_page: Any, office: User
+) -> None:
+    page, site = browser_page, live_server.url
+    zone = page.context.new_cdp_session(page)
+    zone.send("Emulation.setTimezoneOverride", {"timezoneId": "America/New_York"})
+    log_in(page, site)
+    assert page.get_by_text("View site").count() == 0
+    visit(page, f"{site}{ADMIN}add/")
+    tab(page, "Publication")
+    page.get_by_text("Time zone: UTC").wait_for()
+    warnings = page.locator(".timezonewarning")
+    assert warnings.count() == 3  # by Django
+    assert [each.is_visible() for each in warnings.all()] == [False] * 3

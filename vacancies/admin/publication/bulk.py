@@ -1,6 +1,7 @@
 """The publication actions of the list of vacancies: confirmation, result, undo."""
 
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 from django import forms
 from django.contrib import admin, messages
@@ -8,7 +9,7 @@ from django.contrib.admin import ModelAdmin
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, QuerySet
-from django.http import HttpResponse, HttpResponseNotAllowed
+from django.http import HttpResponse, HttpResponseNotAllowed, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, reverse
@@ -82,7 +83,7 @@ class BulkPublicationPages(PublicationPages):
         vacancies = Vacancy.objects.filter(pk__in=list(selection.seen))
         result = self.run_action(request, action, vacancies, form, selection)
         self.report(request, action, result, back)
-        return redirect(back)
+        return redirect(without_attention(back) if result.done else back)
 
     def _confirmation(
         self, request: UserRequest, action: PublicationAction, selection: VacancySelection, form: forms.Form,
@@ -127,6 +128,16 @@ class BulkPublicationPages(PublicationPages):
 
 
 CHANGELIST_ACTIONS = tuple(map(changelist_action, ACTIONS))
+
+
+def without_attention(back: str) -> str:
+    """Return the list without the filter "needs attention", which the vacancies may not pass any more."""
+    parts = urlsplit(back)
+    query = QueryDict(parts.query, mutable=True)
+    if not query.pop("attention", None):
+        return back
+    query["view"] = "all"  # the filters of a saved view would come back
+    return parts._replace(query=query.urlencode()).geturl()
 
 
 def own_versions(user: User, versions: QuerySet[Version]) -> QuerySet[Version]:
