@@ -140,7 +140,7 @@ def time_to_close(scope: Scope) -> ReportTable:
         else [],
         bar_chart(list(zip(names, numbers, strict=True))),
         note=ngettext(
-            "%(count)s vacancy closed, after %(days)s days on average.",
+            "%(count)s vacancy closed, after %(days)s days.",
             "%(count)s vacancies closed, after %(days)s days on average.",
             closed,
         )
