@@ -52,7 +52,7 @@ class StageFilter(DropdownFilter):
     parameter_name = "stage"
 
     def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
-        return [(str(stage.pk), stage.name) for stage in stages(request)]
+        return [(str(stage.pk), str(stage)) for stage in stages(request)]
 
     def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
         stage = as_id(self.value())

@@ -229,7 +229,7 @@ def stages(scope: Scope) -> ReportTable:
     """The current stages of the applications that were received in the period and still exist."""
     numbers = dict(stored(scope).with_stage().values_list("stage_id").annotate(number=Count("pk")))
     found = [
-        *((stage.name, numbers[stage.pk]) for stage in Stage.objects.all() if stage.pk in numbers),
+        *((str(stage), numbers[stage.pk]) for stage in Stage.objects.all() if stage.pk in numbers),
         *([(_("No stage"), numbers[None])] if None in numbers else []),
     ]
     title = _("Applications by current stage")

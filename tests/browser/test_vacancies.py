@@ -353,3 +353,20 @@ def test_empty_dates_have_no_warning_in_another_time_zone(
     warnings = page.locator(".timezonewarning")
     assert warnings.count() == 3  # by Django
     assert [each.is_visible() for each in warnings.all()] == [False] * 3
+
+
+def test_long_messages_and_buttons_stay_in_the_bar(live_server: Any, browser_page: Any, office: User) -> None:
+    page, site, vacancy = browser_page, live_server.url, make_vacancy()
+    page.set_viewport_size({"width": 1280, "height": 900})
+    log_in(page, site)
+    for language in ("nl", "fr"):
+        page.context.add_cookies([{"name": "django_language", "value": language, "url": site}])
+        visit(page, f"{site}{ADMIN}{vacancy.pk}/change/")
+        page.fill("#id_title", f"Something else, {language}")
+        page.locator("#submit-row [role=status]:not(:empty)").wait_for()
+        cut = page.locator("#submit-row > div > div > *").evaluate_all("""all => all.filter((each) => {
+          const { left, top, right, bottom } = each.getBoundingClientRect();
+          const bar = document.querySelector("#submit-row").getBoundingClientRect();
+          return left < bar.left || right > bar.right || top < bar.top || bottom > bar.bottom;
+        }).map((each) => each.innerText)""")
+        assert cut == [], language
