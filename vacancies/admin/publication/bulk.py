@@ -29,7 +29,8 @@ from vacancies.operations.undo import undo_versions, versions_of_action
 from vacancies.querysets import VacancyQuerySet, own_brand
 
 LIST = "admin:vacancies_vacancy_changelist"
-UNDO_NEEDS: dict[str, str] = {Change.DELETED: "add", Change.DUPLICATED: "delete"}  # else "change"
+# The permission, else "change".
+UNDO_NEEDS: dict[str, str] = {Change.DELETED: "add", Change.CREATED: "delete", Change.DUPLICATED: "delete"}
 
 
 def changelist_action(action: PublicationAction) -> Callable:
@@ -111,8 +112,9 @@ class BulkPublicationPages(PublicationPages):
         now = timezone.now()
         action = versions_of_action(as_id(number) or 0, author=request.user, at=now)
         versions = own_versions(request.user, action)
-        first = versions.order_by("pk").first()
-        if not self.has_right(UNDO_NEEDS.get(first.change, "change") if first else "view", request):
+        changes = versions.order_by().values_list("change", flat=True).distinct()
+        needed = {UNDO_NEEDS.get(change, "change") for change in changes} or {"view"}
+        if not all(self.has_right(verb, request) for verb in needed):
             raise PermissionDenied
         result = undo_versions(versions, author=request.user, at=now, forms=forms_for(request.user))
         if count := len(result.done):
