@@ -33,7 +33,7 @@ def delete(
     with transaction.atomic():
         # Locked: a concurrent save between the version and the deletion would be lost.
         found = list(rows if is_preview else rows.select_for_update(of=("self",)))
-        needed = _needed([vacancy.pk for vacancy in found])
+        needed = needed_reasons([vacancy.pk for vacancy in found])
         for vacancy in found:
             if vacancy.pk in needed:
                 result.refused[vacancy] = {"": needed[vacancy.pk]}
@@ -48,7 +48,7 @@ def delete(
     return result
 
 
-def _needed(pks: list[int]) -> dict[int, str]:
+def needed_reasons(pks: list[int]) -> dict[int, str]:
     """Return why vacancies cannot be deleted, by id: rows of other tables that protect them."""
     found: dict[int, str] = {}
     for relation in Vacancy._meta.related_objects:
