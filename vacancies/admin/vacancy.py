@@ -130,8 +130,12 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
     def get_readonly_fields(self, request: UserRequest, obj: Vacancy | None = None) -> Any:
         """Changing the brand shows applicants to other recruiters, so it needs access to every brand, except
         for a draft without applications."""
-        is_chosen = obj and obj.brand_id and not request.user.has_perm(EVERY_BRAND)
-        is_fixed = is_chosen and (obj.status != Status.DRAFT or needed_reasons([obj.pk]))
+        is_fixed = (
+            obj
+            and obj.brand_id
+            and not request.user.has_perm(EVERY_BRAND)
+            and (obj.status != Status.DRAFT or needed_reasons([obj.pk]))
+        )
         return (*super().get_readonly_fields(request, obj), *(["brand"] if is_fixed else []))
 
     def formfield_for_foreignkey(self, db_field: ForeignKey, request: UserRequest, **kwargs: object) -> Any:
