@@ -90,7 +90,7 @@ def _values(application: Application, submission: Submission | None) -> list[Cel
         local(application.created_at),
         application.vacancy.title,
         application.vacancy_id,
-        application.stage_name or "",
+        application.stage_label,
         application.display_name,
         application.address,
         application.phone,

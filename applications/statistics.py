@@ -12,21 +12,22 @@ from django.utils import timezone
 from applications.models import Application, DailyApplications, Submission
 from jobsite.db.locks import lock_transaction
 from vacancies.dates import end_of_day
-from vacancies.statistics.recording import BACKFILL, DAY, create, start_of_day, yesterday
+from vacancies.statistics.recording import BACKFILL, DAY, create, day_of, start_of_day
 
 MIN_APPLICATIONS_PER_SOURCE = 5  # from which its name is kept: a rare source could point to a person
 OTHER = "*"  # stands for rare sources
 
 
 def record_days(*, at: datetime) -> int:
-    """Record the finished days before `at` that are missing. Return their number."""
-    last = yesterday(at)
+    """Record the days until `at` that are missing, and again the last recorded one, which had perhaps not
+    finished. Return their number."""
+    last = day_of(at)
     with transaction.atomic():
         lock_transaction("daily figures of applications")  # the name in earlier releases
-        known = DailyApplications.objects.aggregate(day=Max("day"))["day"]
-        first = known + DAY if known else _first_day(last)
+        first = DailyApplications.objects.aggregate(day=Max("day"))["day"] or _first_day(last)
         if first is None or first > last:
             return 0
+        DailyApplications.objects.filter(day=first).delete()
         create(DailyApplications, _rows(first, last))
     return (last - first).days + 1
 
@@ -35,8 +36,7 @@ def _first_day(last: date) -> date | None:
     started = Application.objects.aggregate(at=Min("created_at"))["at"]
     if started is None:
         return None
-    day = started.astimezone(timezone.get_default_timezone()).date()
-    return max(day, last - (BACKFILL - 1) * DAY)
+    return max(day_of(started), last - (BACKFILL - 1) * DAY)
 
 
 def _rows(first: date, last: date) -> Iterator[DailyApplications]:

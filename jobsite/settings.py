@@ -468,7 +468,7 @@ UNFOLD = {
     "SITE_FAVICONS": [
         {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("jobsite/favicon.svg")}
     ],
-    "SITE_URL": "/docs",
+    "SITE_URL": None,  # there is no public home page: vacancies have "View on site"
     "SHOW_VIEW_ON_SITE": True,
     "SHOW_LANGUAGES": True,
     "DASHBOARD_CALLBACK": "applications.admin.start_page.dashboard",

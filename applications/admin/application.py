@@ -122,7 +122,7 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
     @display(description=_("Stage"), ordering="stage_name")
     def visible_stage(self, application: Application) -> str:
         """Like `current_stage`, without a template per row."""
-        return format_html('<span class="panel-state">{}</span>', application.stage_name or "-")
+        return format_html('<span class="panel-state">{}</span>', application.stage_label or "-")
 
     @display(description=_("Next interview or task"), ordering="next_at")
     def next_step(self, application: Any) -> str:

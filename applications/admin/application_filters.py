@@ -37,6 +37,10 @@ class VacancyFilter(AutocompleteSelectFilter):
         choice["form"].fields[self.lookup_kwarg].queryset = own
         yield choice
 
+    def labels(self) -> list[str]:
+        own = scope_to_brands(self.request.user, Vacancy.objects.only("title"), "pk")
+        return [str(vacancy) for vacancy in own.filter(pk=self.value())] if self.value() else []
+
     def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
         return queryset.filter(vacancy=self.value()) if self.value() else queryset
 
@@ -48,7 +52,7 @@ class StageFilter(DropdownFilter):
     parameter_name = "stage"
 
     def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
-        return [(str(stage.pk), stage.name) for stage in stages(request)]
+        return [(str(stage.pk), str(stage)) for stage in stages(request)]
 
     def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
         stage = as_id(self.value())

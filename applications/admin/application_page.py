@@ -133,7 +133,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
 
     @display(description=_("Stage"), ordering="stage_name", label=True)
     def current_stage(self, application: Application) -> str:
-        return application.stage_name or "-"
+        return application.stage_label or "-"
 
     # --- changing ---
 

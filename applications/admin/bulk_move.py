@@ -68,7 +68,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
         found: dict[str, tuple[Callable[..., HttpResponse], str, str]] = {}
         for stage in stages(request):
             name = f"move_to_{stage.pk}"
-            label = gettext("Move to: %(stage)s") % {"stage": stage.name}
+            label = gettext("Move to: %(stage)s") % {"stage": stage}
             found[name] = (partial(self._move_selected, stage=stage), name, label.replace("%", "%%"))
         return found
 
@@ -111,7 +111,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
             **self.admin_site.each_context(request),
             **status_context(stage),
             "opts": self.opts,
-            "title": gettext("Move to: %(stage)s") % {"stage": stage.name},
+            "title": gettext("Move to: %(stage)s") % {"stage": stage},
             "people": [each for each in people if each.stage_id != stage.pk],
             "there": there,
             "selection": selection,

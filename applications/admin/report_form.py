@@ -6,18 +6,32 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from vacancies.access import brands_of
 from vacancies.choices import Keyword
 from vacancies.models import Brand, Filter
 from vacancies.statistics.reading import Days
+from vacancies.statistics.recording import DAY
 
 DAYS_MAX = 1830  # five years
-PRESETS = {30: _("Last 30 days"), 90: _("Last 90 days"), 365: _("Last 12 months")}
 DEFAULT_DAYS = 90
 FIRST_YEAR = 1971
 BRAND = "brand"
+
+
+def presets(last: date) -> list[tuple[str, Days]]:
+    """Return (name, days) of common periods. `last` is the last day with figures."""
+    this_month = last.replace(day=1)
+    end = this_month - DAY
+    return [
+        (gettext("This month"), Days(this_month, last)),
+        (gettext("Last month"), Days(end.replace(day=1), end)),
+        (gettext("Last 30 days"), Days.until(last, 30)),
+        (gettext("Last 90 days"), Days.until(last, 90)),
+        (gettext("Last 12 months"), Days.until(last, 365)),
+    ]
 
 
 class ReportForm(forms.Form):

@@ -7,7 +7,8 @@ from math import ceil
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Sum
+from django.db.models import Count, Sum, Value
+from django.db.models.functions import Coalesce
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
@@ -226,19 +227,51 @@ def sources(scope: Scope) -> ReportTable:
 
 def stages(scope: Scope) -> ReportTable:
     """The current stages of the applications that were received in the period and still exist."""
+    numbers = dict(stored(scope).with_stage().values_list("stage_id").annotate(number=Count("pk")))
+    found = [
+        *((str(stage), numbers[stage.pk]) for stage in Stage.objects.all() if stage.pk in numbers),
+        *([(_("No stage"), numbers[None])] if None in numbers else []),
+    ]
+    title = _("Applications by current stage")
+    return counted("stages", title, _("Stage"), found, deleted_note(), is_sorted=True)
+
+
+def by_vacancy(scope: Scope) -> ReportTable:
+    """The applications of each vacancy that were received in the period and still exist."""
+    rows = stored(scope).values_list("vacancy__title", "vacancy_id")
+    table = of_vacancies("vacancies", _("Applications by vacancy"), [], rows)
+    table.chart = bar_chart([(str(row[0]), float(str(row[1]))) for row in table.rows[:MAX_BARS]])
+    return table
+
+
+def by_vacancy_and_source(scope: Scope) -> ReportTable:
+    rows = stored(scope).values_list(
+        "vacancy__title", "vacancy_id", Coalesce("submission__source", Value(""))
+    )
+    title = _("Applications by vacancy and source")
+    return of_vacancies("vacancies-sources", title, [_("Source")], rows)
+
+
+def stored(scope: Scope) -> Any:
+    """Return the applications that were received in the period and still exist, without an order."""
     rows: Any = scope_to_brands(scope.user, Application.objects.all(), "vacancy")
     if scope.brand:
         rows = rows.filter(vacancy__brand=scope.brand)
-    rows = rows.filter(
-        created_at__gte=start_of_day(scope.days.first), created_at__lt=end_of_day(scope.days.last)
-    )
-    numbers = dict(rows.with_stage().order_by().values_list("stage_id").annotate(number=Count("pk")))
-    found = [
-        *((stage.name, numbers[stage.pk]) for stage in Stage.objects.all() if stage.pk in numbers),
-        *([(_("No stage"), numbers[None])] if None in numbers else []),
-    ]
-    note = _("Applications that were deleted are not counted here. The other figures include them.")
-    return counted("stages", _("Applications by current stage"), _("Stage"), found, note, is_sorted=True)
+    first, end = start_of_day(scope.days.first), end_of_day(scope.days.last)
+    return rows.filter(created_at__gte=first, created_at__lt=end).order_by()
+
+
+def of_vacancies(code: str, title: str, headings: list[str], rows: Any) -> ReportTable:
+    """Count `rows` of (title, number of the vacancy) or (title, number, source)."""
+    found: list[list[Cell]] = []
+    for name, pk, *source, number in rows.annotate(number=Count("pk")).order_by("-number", "vacancy_id"):
+        found.append([name, *(text or _("No source") for text in source), number, pk])
+    headings = [_("Vacancy"), *headings, _("Applications"), _("Vacancy number")]
+    return ReportTable(code, title, headings, found, note=deleted_note() if found else "")
+
+
+def deleted_note() -> str:
+    return _("Applications that were deleted are not counted here. The other figures include them.")
 
 
 def counted(
@@ -264,4 +297,6 @@ OF_APPLICATIONS: Makers = {
     "sources": sources,
     "stages": stages,
     "applications-by-group": applications_by_group,
+    "vacancies": by_vacancy,
+    "vacancies-sources": by_vacancy_and_source,
 }

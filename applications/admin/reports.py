@@ -1,7 +1,7 @@
 """The page of reports: vacancies and applications over time, by brand, option, source and stage."""
 
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import datetime
 from urllib.parse import urlencode
 
 from django.contrib.auth.models import User
@@ -13,7 +13,7 @@ from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from applications.admin.report_form import BRAND, PRESETS, ReportForm
+from applications.admin.report_form import BRAND, ReportForm, presets
 from applications.admin.report_tables import (
     OF_APPLICATIONS,
     OF_VACANCIES,
@@ -27,8 +27,9 @@ from jobsite.admin.pages import AdminPages
 from jobsite.spreadsheets.writing import csv_response, xlsx_response
 from jobsite.types import JsonObject, UserRequest
 from vacancies.models import Filter
-from vacancies.statistics.reading import Days, last_recorded
+from vacancies.statistics.reading import last_recorded
 
+MAX_ROWS = 200  # of a table on the page; files have all
 FORMATS: dict[str, Callable[..., HttpResponseBase]] = {"csv": csv_response, "xlsx": xlsx_response}
 
 
@@ -63,7 +64,12 @@ class ReportPages(AdminPages):
             "tables": [(table, exports(table, query)) for table in (make(scope) for make in makers.values())],
             "period": _("%(first)s until %(last)s")
             % {"first": short(scope.days.first), "last": short(scope.days.last)},
-            "presets": presets(query, last),
+            "presets": [
+                (name, f"?{urlencode(query | {'since': days.first, 'until': days.last})}")
+                for name, days in presets(last)
+            ],
+            "max_rows": MAX_ROWS,
+            "shown_rows": f":{MAX_ROWS}",
         }
         return self._page(request, context)
 
@@ -94,12 +100,4 @@ def exports(table: ReportTable, query: dict[str, str]) -> list[tuple[str, str]]:
     """Return (name, URL) of each format of `table`."""
     return [
         (code.upper(), f"?{urlencode(query | {'table': table.code, 'format': code})}") for code in FORMATS
-    ]
-
-
-def presets(query: dict[str, str], last: date) -> list[tuple[str, str]]:
-    """Return (name, URL) of common periods."""
-    return [
-        (str(name), f"?{urlencode(query | {'since': Days.until(last, days).first, 'until': last})}")
-        for days, name in PRESETS.items()
     ]

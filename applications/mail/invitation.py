@@ -13,6 +13,8 @@ from jobsite.accounts import roles
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
 
+BRANDS_MAX = 100  # characters of their names in a subject
+
 
 def queue_invitation(invitation: Invitation, *, base_url: str = "", at: datetime) -> Message:
     """Queue the email with the link of `invitation`, instead of one that waits."""
@@ -25,7 +27,9 @@ def queue_invitation(invitation: Invitation, *, base_url: str = "", at: datetime
             "role": roles.label(invitation.role),
         }
         lines = [_("%(name)s invites you to work on %(site)s. Your role: %(role)s.") % values]
-        if brands := ", ".join(str(brand) for brand in invitation.brands.all()):
+        brands = ", ".join(str(brand) for brand in invitation.brands.all())
+        values["employer"] = brands if 0 < len(brands) <= BRANDS_MAX else _("the job site")
+        if brands:
             lines.append(_("Brands: %(brands)s.") % {"brands": brands})
         lines += [
             "",
@@ -39,7 +43,7 @@ def queue_invitation(invitation: Invitation, *, base_url: str = "", at: datetime
             kind=Message.Kind.INVITATION,
             to=invitation.email,
             language=invitation.language,
-            subject=_("%(name)s invites you to %(site)s") % values,
+            subject=_("%(name)s invites you to the recruiters’ pages of %(employer)s") % values,
             body="\n".join(lines),
             link_marker=marker,
             author=invitation.author,

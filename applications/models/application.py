@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from applications.querysets import ApplicationQuerySet, HistoryQuerySet
@@ -45,6 +45,23 @@ class Status(models.Model):
         return next(filter(None, (getattr(self, f"label_{code}") for code in codes)), "")
 
 
+# The stages of a new site have English names in the database. They are shown in the user's language.
+INITIAL_STAGES = {
+    "New": pgettext_lazy("stage", "New"),
+    "Screening": pgettext_lazy("stage", "Screening"),
+    "Interview": pgettext_lazy("stage", "Interview"),
+    "Offer": pgettext_lazy("stage", "Offer"),
+    "Hired": pgettext_lazy("stage", "Hired"),
+    "Rejected": pgettext_lazy("stage", "Rejected"),
+    "Withdrawn": pgettext_lazy("stage", "Withdrawn"),
+}
+
+
+def stage_label(name: str) -> str:
+    """Return how the stage `name` is called on pages: a name that a recruiter gave is not translated."""
+    return str(INITIAL_STAGES.get(name, name))
+
+
 class Stage(models.Model):
     """An internal stage of the recruitment process. Applicants see its status, not its name."""
 
@@ -80,7 +97,7 @@ class Stage(models.Model):
         ordering = ["position", "pk"]
 
     def __str__(self) -> str:
-        return self.name
+        return stage_label(self.name)
 
 
 def new_reference() -> str:
@@ -160,6 +177,11 @@ class Application(models.Model):
     def __str__(self) -> str:
         # without a name, because logs contain it
         return gettext("Application %(number)s") % {"number": self.pk}
+
+    @property
+    def stage_label(self) -> str:
+        """The current stage, in the user's language, "" without one or without `with_stage()`."""
+        return stage_label(getattr(self, "stage_name", None) or "")
 
     @property
     def display_name(self) -> str:

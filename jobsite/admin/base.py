@@ -20,6 +20,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from unfold.admin import ModelAdmin, TabularInline
 
+from jobsite.admin.active_filters import active_filters
 from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
 from jobsite.db.transactions import retry_on_conflict
 from jobsite.text.search import search_words
@@ -177,7 +178,10 @@ class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: Context | None = None) -> HttpResponse:
         title = capfirst(str(self.opts.verbose_name_plural))
-        return super().changelist_view(request, {"title": title} | (extra_context or {}))
+        response = super().changelist_view(request, {"title": title} | (extra_context or {}))
+        if changelist := (getattr(response, "context_data", None) or {}).get("cl"):
+            response.context_data["active_filters"] = active_filters(changelist)
+        return response
 
 
 class RowsInline(ZonedDateTimesAdmin, TabularInline):

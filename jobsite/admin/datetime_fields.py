@@ -6,7 +6,7 @@ This field keeps the stored value while its text is unchanged, and asks which of
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -16,11 +16,13 @@ from django.forms.renderers import BaseRenderer
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.datastructures import MultiValueDict
-from django.utils.formats import date_format
+from django.utils.formats import date_format, get_format
+from django.utils.functional import lazy
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSplitDateTimeWidget
 
 from jobsite.text.formats import format_date
@@ -38,6 +40,20 @@ def is_ambiguous(naive: datetime) -> bool:
     """Return whether `naive` occurs twice."""
     first, second = readings(naive)
     return first.utcoffset() > second.utcoffset()  # type: ignore[operator]
+
+
+def _invalid_date() -> str:
+    text = _("Enter a valid date, for example %(date)s.")
+    return text % {"date": timezone.localdate().strftime(get_format("DATE_INPUT_FORMATS")[0])}
+
+
+invalid_date = lazy(_invalid_date, str)
+
+
+class DateField(forms.DateField):
+    """A date. The error names the format by an example."""
+
+    default_error_messages: ClassVar[dict[str, Any]] = {"invalid": invalid_date()}
 
 
 class ZonedDateTimeWidget(UnfoldAdminSplitDateTimeWidget):
@@ -93,6 +109,10 @@ class ZonedDateTimeWidget(UnfoldAdminSplitDateTimeWidget):
 
 class ZonedDateTimeField(forms.SplitDateTimeField):
     widget = ZonedDateTimeWidget
+    default_error_messages: ClassVar[dict[str, Any]] = {
+        "invalid_date": invalid_date(),
+        "invalid_time": gettext_lazy("Enter a valid time, for example 14:30."),
+    }
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -163,11 +183,13 @@ def _names(naive: datetime) -> dict[str, str]:
 
 
 class ZonedDateTimesAdmin:
-    """An admin page or inline that uses ZonedDateTimeField for every DateTimeField."""
+    """An admin page or inline that uses ZonedDateTimeField for every DateTimeField, and DateField."""
 
     def formfield_for_dbfield(
         self, db_field: models.Field, request: HttpRequest, **kwargs: object
     ) -> forms.Field | None:
         if isinstance(db_field, models.DateTimeField):
             kwargs = {"form_class": ZonedDateTimeField, "widget": ZonedDateTimeWidget} | kwargs
+        elif isinstance(db_field, models.DateField):
+            kwargs = {"form_class": DateField} | kwargs
         return super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]

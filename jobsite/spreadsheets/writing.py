@@ -14,6 +14,7 @@ from django.utils import timezone
 from jobsite.spreadsheets import BOM, CELL_MAX, FORMULA
 
 Cell = str | int | float | date | datetime  # a datetime is in the site's time zone, without offset
+WIDTH_MIN, WIDTH_MAX = 8, 60  # of a column of a sheet, in characters
 Batches = Iterable[list[list[Cell]]]  # rows, some at a time
 
 
@@ -59,9 +60,12 @@ def xlsx_bytes(batches: Batches) -> bytes:
         formats = {date: "yyyy-mm-dd", datetime: "yyyy-mm-dd hh:mm:ss"}
         styles = {kind: book.add_format({"num_format": form}) for kind, form in formats.items()}
         number = 0
+        widths: dict[int, int] = {}
         for rows in batches:
             for row in rows:
                 for column, cell in enumerate(row):
+                    length = max(map(len, as_text(cell)[:CELL_MAX].split("\n")))
+                    widths[column] = max(widths.get(column, WIDTH_MIN), min(length + 1, WIDTH_MAX))
                     if isinstance(cell, int | float):
                         sheet.write_number(number, column, cell)
                     elif isinstance(cell, date) and cell.year >= 1900:  # the first year of XLSX
@@ -69,6 +73,8 @@ def xlsx_bytes(batches: Batches) -> bytes:
                     elif cell:
                         sheet.write_string(number, column, as_text(cell)[:CELL_MAX])
                 number += 1
+        for column, width in widths.items():
+            sheet.set_column(column, column, width)
     return file.getvalue()
 
 

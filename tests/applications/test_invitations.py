@@ -64,7 +64,7 @@ def test_invited_colleague_chooses_a_password_and_works(brand_admin, acme):
     assert (message.kind, message.to, message.language, message.state) == (
         "invitation", "new@example.org", "en", "queued",
     )  # fmt: skip
-    assert message.subject == "Bea Maes invites you to testserver"
+    assert message.subject == "Bea Maes invites you to the recruiters’ pages of Acme"
     role = "Bea Maes invites you to work on testserver. Your role: Recruiter."
     assert message.body.splitlines()[:2] == [role, "Brands: Acme."]
     path = link()

@@ -211,6 +211,51 @@ def test_what_opens_on_pages_is_accessible(
     assert found == []
 
 
+def test_menus_lists_and_calendars_are_accessible(
+    live_server: Any, browser_page: Any, world: SimpleNamespace
+) -> None:
+    """What opens over a page: it is opened by the keyboard or a click, and closed by Escape."""
+    page, site, vacancy = browser_page, live_server.url, world.own.shown
+    sign_in(page, site, world, "root")
+    found = []
+    visit(page, f"{site}{ADMIN}{vacancy.pk}/change/")
+    page.locator("[x-data*=openUserLinks] > [data-opener]").click()
+    page.locator("#logout-form").wait_for()
+    found += both_findings(page, "menu of the user")
+    page.locator("[x-data*=openUserLinks] > [data-opener]").click()
+    page.locator("#site-search input").press_sequentially("nurse")
+    page.locator("#site-search-results:not([hidden])").wait_for()
+    found += both_findings(page, "search")
+    page.keyboard.press("Escape")
+    page.get_by_role("tab", name="Job details").click()
+    page.locator("#id_regions + .select2 .select2-selection").click()
+    page.locator(".select2-results__option").first.wait_for()
+    found += both_findings(page, "list of options")
+    page.keyboard.press("Escape")
+    page.get_by_role("tab", name="People").click()
+    page.locator("#id_head_recruiter + .select2 .select2-selection").click()
+    page.locator(".select2-results__option:not(.loading-results)").first.wait_for()
+    found += both_findings(page, "list of recruiters")
+    page.keyboard.press("Escape")
+    page.get_by_role("tab", name="Publication").click()
+    page.locator(".date-icon:visible").first.click()
+    page.locator(".calendarbox:visible").wait_for()
+    found += both_findings(page, "calendar")
+    page.keyboard.press("Escape")
+    page.locator(".clock-icon:visible").first.click()
+    page.locator(".clockbox:visible").wait_for()
+    found += both_findings(page, "times")
+    for name, address in (
+        ("brand", f"/admin/vacancies/brand/{world.own.brand.pk}/change/"),
+        ("history", f"{ADMIN}{vacancy.pk}/history/"),
+    ):
+        visit(page, f"{site}{address}")
+        for each in page.locator("details:not([open]) > summary:visible").all():
+            each.click()
+        found += both_findings(page, name)
+    assert found == []
+
+
 # --- names, landmarks and the keyboard ---
 
 

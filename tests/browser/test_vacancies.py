@@ -39,12 +39,12 @@ def test_vacancy_is_drafted_published_deleted_and_restored(
     # Written.
     follow(page, "link", "New vacancy")
     page.fill("#id_title", "Nurse")
+    choose(page, "brand", "Acme")
     page.get_by_role("textbox", name="Description", exact=True).click()
     page.keyboard.type("We care, ")
     page.keyboard.press("Control+b")
     page.keyboard.type("always")
     page.get_by_role("tab", name="Texts").press("ArrowRight")
-    choose(page, "brand", "Acme")
     for region in ("Leuven", "Antwerp", "Ghent"):
         choose(page, "regions", region)
     save(page)
@@ -178,7 +178,6 @@ def test_invalid_form_opens_the_tab_with_the_error(live_server: Any, browser_pag
     visit(page, f"{site}{ADMIN}add/")
     page.fill("#id_title", "Nurse")
     page.get_by_role("textbox", name="Description", exact=True).fill("We care")
-    tab(page, "Job details")
     choose(page, "brand", "Acme")
     tab(page, "Publication")
     page.select_option("#id_status", "published")
@@ -291,6 +290,7 @@ def test_vacancy_is_published_by_keyboard_only(live_server: Any, browser_page: A
     enter(page)
     tab_to(page, "#id_title")
     page.keyboard.type("Nurse")
+    choose_by_keys(page, "brand", "Acme")
     tab_to(page, "[aria-label=Description]")
     page.keyboard.type("We care, ")
     page.keyboard.press("Control+b")
@@ -298,7 +298,6 @@ def test_vacancy_is_published_by_keyboard_only(live_server: Any, browser_page: A
     tab_to(page, "[role=tab]", "Shift+Tab")
     page.keyboard.press("ArrowRight")
     page.get_by_role("tab", name="Job details", selected=True).wait_for()
-    choose_by_keys(page, "brand", "Acme")
     choose_by_keys(page, "regions", "Leuven")
     page.keyboard.type("Ghent")
     page.locator(".select2-results__option--highlighted", has_text="Ghent").wait_for()
@@ -358,3 +357,36 @@ def test_pickers_are_translated_and_the_focus_is_not_below_the_buttons(
     for _ in range(40):
         page.keyboard.press("Tab")
         assert page.evaluate(below) == ""
+
+
+def test_empty_dates_have_no_warning_in_another_time_zone(
+    live_server: Any, browser_page: Any, office: User
+) -> None:
+    page, site = browser_page, live_server.url
+    zone = page.context.new_cdp_session(page)
+    zone.send("Emulation.setTimezoneOverride", {"timezoneId": "America/New_York"})
+    log_in(page, site)
+    assert page.get_by_text("View site").count() == 0
+    visit(page, f"{site}{ADMIN}add/")
+    tab(page, "Publication")
+    page.get_by_text("Time zone: UTC").wait_for()
+    warnings = page.locator(".timezonewarning")
+    assert warnings.count() == 3  # by Django
+    assert [each.is_visible() for each in warnings.all()] == [False] * 3
+
+
+def test_long_messages_and_buttons_stay_in_the_bar(live_server: Any, browser_page: Any, office: User) -> None:
+    page, site, vacancy = browser_page, live_server.url, make_vacancy()
+    page.set_viewport_size({"width": 1280, "height": 900})
+    log_in(page, site)
+    for language in ("nl", "fr"):
+        page.context.add_cookies([{"name": "django_language", "value": language, "url": site}])
+        visit(page, f"{site}{ADMIN}{vacancy.pk}/change/")
+        page.fill("#id_title", f"Something else, {language}")
+        page.locator("#submit-row [role=status]:not(:empty)").wait_for()
+        cut = page.locator("#submit-row > div > div > *").evaluate_all("""all => all.filter((each) => {
+          const { left, top, right, bottom } = each.getBoundingClientRect();
+          const bar = document.querySelector("#submit-row").getBoundingClientRect();
+          return left < bar.left || right > bar.right || top < bar.top || bottom > bar.bottom;
+        }).map((each) => each.innerText)""")
+        assert cut == [], language

@@ -7,7 +7,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from openpyxl import Workbook
+from openpyxl import Workbook, load_workbook
 
 from jobsite.spreadsheets import reading, writing
 from jobsite.spreadsheets.reading import Formula, SpreadsheetError, normalised, read
@@ -164,3 +164,10 @@ def test_a_small_file_costs_little(monkeypatch):
 
     monkeypatch.setattr(reading, "PARTS_MAX", 5)
     assert refusal(xlsx(["a"])) == "The file has more than 5 parts. Save it again as XLSX."
+
+
+def test_columns_of_a_sheet_are_as_wide_as_their_text_within_limits():
+    rows = [["id", "A title of twenty-two", "x" * 500], [1, "Two\nlines", ""]]
+    sheet = load_workbook(BytesIO(writing.xlsx_bytes([rows]))).active
+    widths = [round(sheet.column_dimensions[name].width) for name in "ABC"]
+    assert widths == [9, 23, 61]

@@ -5,6 +5,7 @@ from django.utils import timezone
 from django.utils.formats import get_format
 from django.utils.translation import gettext as _
 
+from jobsite.admin.datetime_fields import invalid_date
 from vacancies.operations.blockers import closes_before_start, closing_date_passed
 
 
@@ -13,7 +14,7 @@ def date_rules() -> dict[str, object]:
     return {
         "today": timezone.localdate().isoformat(),
         "formats": [form for form in get_format("DATE_INPUT_FORMATS") if "%b" not in form.lower()],
-        "invalid": _("Enter a valid date."),
+        "invalid": invalid_date(),
         "passed": closing_date_passed(),
         "before_start": closes_before_start(),
         "permanent": _("The vacancy is continuously open, but has a closing date. Remove one of the two."),

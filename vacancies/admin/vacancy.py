@@ -40,7 +40,8 @@ from vacancies.admin.publication.pages import PublicationPages
 from vacancies.admin.publication.versions import VersionPages
 from vacancies.admin.spreadsheets.pages import EXPORT_ACTIONS, SpreadsheetPages
 from vacancies.choices import Keyword
-from vacancies.models import State, Vacancy
+from vacancies.models import State, Status, Vacancy
+from vacancies.operations.undo import needed_reasons
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
 
 
@@ -58,9 +59,9 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
     actions: Any = (*EXPORT_ACTIONS, *CHANGELIST_ACTIONS)  # delete is the last one
     form = VacancyForm
     fieldsets: Any = (
-        tab(gettext_lazy("Texts"), "title", "title_internal", "short_description", "description", "profile",
-            "offer", "company", "contact", "postcustom1"),
-        tab(gettext_lazy("Job details"), "brand", "location", *Keyword.values),
+        tab(gettext_lazy("Texts"), "title", "brand", "title_internal", "short_description", "description",
+            "profile", "offer", "company", "contact", "postcustom1"),
+        tab(gettext_lazy("Job details"), "location", *Keyword.values),
         tab(gettext_lazy("People"), "head_recruiter"),
         tab(gettext_lazy("Media"), "image", "image_url", "video"),
         tab(gettext_lazy("Application form"), "form", "apply_url", "applications_kept_days"),
@@ -127,8 +128,14 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
         )
 
     def get_readonly_fields(self, request: UserRequest, obj: Vacancy | None = None) -> Any:
-        """Changing the brand shows applicants to other recruiters, so it needs access to every brand."""
-        is_fixed = obj and obj.brand_id and not request.user.has_perm(EVERY_BRAND)
+        """Changing the brand shows applicants to other recruiters, so it needs access to every brand, except
+        for a draft without applications."""
+        is_fixed = (
+            obj
+            and obj.brand_id
+            and not request.user.has_perm(EVERY_BRAND)
+            and (obj.status != Status.DRAFT or needed_reasons([obj.pk]))
+        )
         return (*super().get_readonly_fields(request, obj), *(["brand"] if is_fixed else []))
 
     def formfield_for_foreignkey(self, db_field: ForeignKey, request: UserRequest, **kwargs: object) -> Any:

@@ -61,7 +61,13 @@ def field_values(values: Mapping[str, object]) -> list[Difference]:
     """Return the fields of `values` that are not empty, without marks."""
     labels = field_labels()
     texts = ((name, lines(name, values[name])) for name in labels if name in values)
-    return [Difference(name, labels[name], _as_lines(text)) for name, text in texts if text]
+    found = ((name, _formatted(name, values[name], text)) for name, text in texts if text)
+    return [Difference(name, labels[name], text) for name, text in found]
+
+
+def _formatted(name: str, value: Any, texts: list[str]) -> SafeString:
+    """Return HTML as it is: it was sanitised when it was written."""
+    return SafeString(value) if isinstance(_field(name), HtmlField) else _as_lines(texts)
 
 
 def field_labels() -> dict[str, str]:

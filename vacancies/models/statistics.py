@@ -16,7 +16,7 @@ class StatisticsQuerySet(models.QuerySet):
 
 
 class DailyStatisticsBase(models.Model):
-    """Statistics of a finished day (in the site's time zone) and a brand. A row with an option has those of
+    """Statistics of a day (in the site's time zone) and a brand. A row with an option has those of
     the vacancies with this option. They are kept when the brand or the option is deleted."""
 
     day = models.DateField()

@@ -84,6 +84,12 @@ def unpublish(
     )
 
 
+def extended_day(until: datetime, weeks: int, *, at: datetime) -> date:
+    """Return the last day of a publication until `until` that is extended by `weeks`."""
+    today = timezone.localtime(at, timezone.get_default_timezone()).date()
+    return max(last_day(until), today) + timedelta(weeks=weeks)
+
+
 def extend(
     *, vacancies: VacancyQuerySet, at: datetime, day: date | None = None, weeks: int = 0,
     author: User | None = None, is_preview: bool = False,
@@ -98,8 +104,7 @@ def extend(
             return {"publish_until": _("This day has passed.")}
         if vacancy.publish_until is None:
             return {"publish_until": _("It has no closing date.")}
-        today = timezone.localtime(at, timezone.get_default_timezone()).date()
-        until = end_of_day(day or max(last_day(vacancy.publish_until), today) + timedelta(weeks=weeks))
+        until = end_of_day(day or extended_day(vacancy.publish_until, weeks, at=at))
         if until <= vacancy.publish_until:
             return {"publish_until": _("It is already public until then or longer.")}
         vacancy.publish_until = until

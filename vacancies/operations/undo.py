@@ -10,15 +10,16 @@ from django.db.models import Max, QuerySet
 from django.utils.translation import gettext as _
 
 from jobsite.types import JsonObject
-from vacancies.history.versions import record_deletion, values_of
+from vacancies.history.versions import record_deletion, replay, values_of
 from vacancies.models import Change, Vacancy, Version, needs_approval
-from vacancies.operations.approval_requests import approved_unchanged, needed_reason
+from vacancies.operations.approval_requests import SUBMITTED, approved_unchanged, needed_reason
 from vacancies.operations.publication import BulkResult
 from vacancies.operations.restore import restore
-from vacancies.operations.save import save_values, set_values
+from vacancies.operations.save import save_content, save_values, set_values
 from vacancies.querysets import VacancyQuerySet
 
 UNDO_TIME = timedelta(minutes=30)
+SAVES = {Change.CREATED, Change.CHANGED}  # an import has both
 DELETED = 1_000  # at a time: undoing a deletion restores each vacancy with its rows
 
 
@@ -32,7 +33,7 @@ def delete(
     with transaction.atomic():
         # Locked: a concurrent save between the version and the deletion would be lost.
         found = list(rows if is_preview else rows.select_for_update(of=("self",)))
-        needed = _needed([vacancy.pk for vacancy in found])
+        needed = needed_reasons([vacancy.pk for vacancy in found])
         for vacancy in found:
             if vacancy.pk in needed:
                 result.refused[vacancy] = {"": needed[vacancy.pk]}
@@ -47,7 +48,7 @@ def delete(
     return result
 
 
-def _needed(pks: list[int]) -> dict[int, str]:
+def needed_reasons(pks: list[int]) -> dict[int, str]:
     """Return why vacancies cannot be deleted, by id: rows of other tables that protect them."""
     found: dict[int, str] = {}
     for relation in Vacancy._meta.related_objects:
@@ -69,7 +70,8 @@ def versions_of_action(first: int, *, author: User | None, at: datetime) -> Quer
     version = versions.filter(pk=first, created_at__gt=at - UNDO_TIME).first()
     if version is None:
         return versions.none()
-    return versions.filter(pk__gte=first, created_at=version.created_at, change=version.change)
+    changes = SAVES if version.change in SAVES else {version.change}
+    return versions.filter(pk__gte=first, created_at=version.created_at, change__in=changes)
 
 
 def undo_versions(
@@ -77,8 +79,8 @@ def undo_versions(
 ) -> BulkResult:
     """Undo what `versions`, those of one action, recorded. A vacancy that was changed since is refused.
 
-    Changed values get the values from before, copies are deleted, deleted vacancies are restored. `forms` as
-    for `restore`. A vacancy that needs approval is published again only as it was approved."""
+    Changed values get the values from before, new vacancies are deleted, deleted vacancies are restored.
+    `forms` as for `restore`. A vacancy that needs approval is published again only as it was approved."""
     result = BulkResult()
     with transaction.atomic():
         recorded = list(versions.order_by("vacancy"))
@@ -87,6 +89,7 @@ def undo_versions(
         there = {row.pk: row for row in rows.select_for_update(of=("self",))}
         of_vacancies = Version.objects.filter(vacancy__in=pks).order_by()
         latest = dict(of_vacancies.values_list("vacancy").annotate(Max("pk")))
+        created: list[int] = []
         changed: list[Vacancy] = []
         before: list[JsonObject] = []
         unapproved = _unapproved(recorded, there, at=at)
@@ -100,18 +103,20 @@ def undo_versions(
                 result.refused[vacancy or missing] = {"": _("It was changed in the meantime.")}
             elif vacancy is None:
                 _restore(version, result, author=author, at=at, forms=forms)
-            elif version.change == Change.DUPLICATED:
-                result.done.append(pk)
+            elif version.change in (Change.CREATED, Change.DUPLICATED):
+                created.append(pk)
+            elif version.change == Change.CHANGED and version.before is None:
+                _revert(version, vacancy, result, author=author, at=at, forms=forms)
             elif pk in unapproved:
                 result.refused[vacancy] = {"status": needed_reason()}
             elif version.before is not None:
                 before.append(values_of(vacancy, version.before))
                 set_values(vacancy, version.before)
                 changed.append(vacancy)
-        if result.done and recorded[0].change == Change.DUPLICATED:
-            deleted = delete(vacancies=Vacancy.objects.filter(pk__in=result.done), at=at, author=author)
-            deleted.refused |= result.refused
-            return deleted
+        if created:
+            deleted = delete(vacancies=Vacancy.objects.filter(pk__in=created), at=at, author=author)
+            result.done += deleted.done
+            result.refused |= deleted.refused
         if changed:
             save_values(changed, before, Change.RESTORED, author=author, at=at)
             result.done += [vacancy.pk for vacancy in changed]
@@ -131,6 +136,25 @@ def _unapproved(recorded: list[Version], there: dict[int, Vacancy], *, at: datet
         if needs_approval(before=stored, after=wanted, changed=changed, at=at):
             found.add(stored.pk)
     return found - approved_unchanged(found) if found else found
+
+
+def _revert(
+    version: Version, vacancy: Vacancy, result: BulkResult, *, author: User | None, at: datetime,
+    forms: QuerySet | None,
+) -> None:  # fmt: skip
+    """Write the values from before `version`, which recorded a save. What needs approval is submitted."""
+    before = replay(Version.objects.filter(vacancy=vacancy.pk, pk__lt=version.pk))
+    wanted = {name: before[name] for name in version.content if name in before}
+    try:
+        saved = save_content(
+            vacancy, wanted, author=author, at=at, change=Change.RESTORED, skips_missing=True, forms=forms
+        )
+    except ValidationError as error:
+        result.refused[vacancy] = {"": " ".join(error.messages)}
+        return
+    result.done.append(vacancy.pk)
+    if saved.plan.requested:
+        result.notes[vacancy] = str(SUBMITTED)
 
 
 def _restore(

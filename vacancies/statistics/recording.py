@@ -1,4 +1,4 @@
-"""Records the statistics of finished days.
+"""Records the statistics of days. Those of today are recorded again by each run, until the day has finished.
 
 A vacancy is live from `publish_from` until it closes: at `publish_until`, or earlier when it was unpublished.
 Of a vacancy that was published again, only the last period counts. Drafts and deleted vacancies do not
@@ -31,7 +31,6 @@ from django.db.models.functions import Coalesce, TruncDate
 from django.utils import timezone
 
 from jobsite.db.locks import lock_transaction
-from vacancies.dates import end_of_day
 from vacancies.models import Change, DailyStatisticsBase, DailyVacancies, Status, Vacancy, Version
 from vacancies.querysets import VacancyQuerySet
 
@@ -47,8 +46,8 @@ def start_of_day(day: date) -> datetime:
     return datetime.combine(day, time.min, timezone.get_default_timezone())
 
 
-def yesterday(at: datetime) -> date:
-    return at.astimezone(timezone.get_default_timezone()).date() - DAY
+def day_of(at: datetime) -> date:
+    return at.astimezone(timezone.get_default_timezone()).date()
 
 
 def with_end() -> VacancyQuerySet:
@@ -68,15 +67,16 @@ def with_end() -> VacancyQuerySet:
 
 
 def record_days(*, at: datetime) -> int:
-    """Record the finished days before `at` that are missing. Return their number."""
-    last = yesterday(at)
+    """Record the days until `at` that are missing, and again the last recorded one, which had perhaps not
+    finished. Return their number."""
+    last = day_of(at)
     with transaction.atomic():
         lock_transaction("daily figures of vacancies")  # the name in earlier releases
-        known = DailyVacancies.objects.aggregate(day=Max("day"))["day"]
-        first = known + DAY if known else _first_day(last)
+        first = DailyVacancies.objects.aggregate(day=Max("day"))["day"] or _first_day(last)
         if first is None or first > last:
             return 0
-        create(DailyVacancies, _rows(first, last))
+        DailyVacancies.objects.filter(day=first).delete()
+        create(DailyVacancies, _rows(first, last, at=at))
     return (last - first).days + 1
 
 
@@ -91,27 +91,26 @@ def _first_day(last: date) -> date | None:
     started = with_end().aggregate(at=Min("publish_from"))["at"]
     if started is None:
         return None
-    day = started.astimezone(timezone.get_default_timezone()).date()
-    return max(day, last - (BACKFILL - 1) * DAY)
+    return max(day_of(started), last - (BACKFILL - 1) * DAY)
 
 
-def _rows(first: date, last: date) -> Iterator[DailyVacancies]:
-    """Yield the rows of the days from `first` to `last`. Live vacancies are counted at the end of `last`. The
+def _rows(first: date, last: date, *, at: datetime) -> Iterator[DailyVacancies]:
+    """Yield the rows of the days from `first` to `last`. Live vacancies are counted at `at`. The
     numbers of the days before it follow from what went live and closed."""
     live: Counter[Group] = Counter()
     went_live: defaultdict[date, Counter[Group]] = defaultdict(Counter)
     closed: defaultdict[date, dict[Group, dict[str, Any]]] = defaultdict(dict)
-    start, end = start_of_day(first), end_of_day(last)
+    start = start_of_day(first)
     zone = timezone.get_default_timezone()
     for is_split in (False, True):
-        at_end = with_end().filter(Q(ended_at=None) | Q(ended_at__gte=end), publish_from__lt=end)
+        at_end = with_end().filter(Q(ended_at=None) | Q(ended_at__gt=at), publish_from__lte=at)
         for row in _grouped(at_end, is_split).annotate(number=Count("pk")):
             live[_group(row)] = row["number"]
-        started = with_end().filter(publish_from__gte=start, publish_from__lt=end)
+        started = with_end().filter(publish_from__gte=start, publish_from__lte=at)
         started = started.annotate(day=TruncDate("publish_from", tzinfo=zone))
         for row in _grouped(started, is_split, "day").annotate(number=Count("pk")):
             went_live[row["day"]][_group(row)] = row["number"]
-        for row in _closings(start, end, is_split):
+        for row in _closings(start, at, is_split):
             closed[row["day"]][_group(row)] = row
     groups = set(live).union(*went_live.values(), *closed.values())
     day = last
@@ -140,10 +139,10 @@ def _columns(live: int, went_live: int, ended: dict[str, Any]) -> dict[str, obje
     }
 
 
-def _closings(start: datetime, end: datetime, is_split: bool) -> QuerySet:
-    """Return what closed from `start` until `end`, by day and group."""
+def _closings(start: datetime, at: datetime, is_split: bool) -> QuerySet:
+    """Return what closed from `start` until `at`, by day and group."""
     candidates = Q(status=Status.PUBLISHED, publish_until__gte=start) | ~Q(status=Status.PUBLISHED)
-    rows = with_end().filter(candidates, ended_at__gte=start, ended_at__lt=end)
+    rows = with_end().filter(candidates, ended_at__gte=start, ended_at__lte=at)
     rows = rows.annotate(
         day=TruncDate("ended_at", tzinfo=timezone.get_default_timezone()),
         spent_each=ExpressionWrapper(F("ended_at") - F("publish_from"), output_field=DurationField()),

@@ -21,6 +21,10 @@
         control.tabIndex = -1; // an ornament beside a field that searches while somebody types
         control.setAttribute("aria-hidden", "true");
       }
+    } else if (control.matches("a[href*='/media/']")) { // of the current file
+      const label = control.closest(".form-row, .field-row, [class*=field-]")?.querySelector("label");
+      const file = decodeURIComponent(control.pathname.split("/").pop());
+      control.setAttribute("aria-label", label ? `${textOf(label)}: ${file}` : file);
     }
   }
 
@@ -67,7 +71,28 @@
     });
   }
 
+  /** What opens over the page is part of its main landmark. The menu of the user is part of the menu. */
+  function joinLandmarks() {
+    const main = document.getElementById("main");
+    if (main) document.querySelectorAll("body > :is(.calendarbox, .clockbox)").forEach((each) => main.append(each));
+    document.querySelector("[x-data*=openUserLinks] > nav")?.setAttribute("role", "presentation");
+  }
+
+  /** An open list of Select2 is in the main landmark, and its box names it (ARIA 1.2: aria-controls). */
+  function joinSelect2() {
+    const { jQuery } = window.django ?? window;
+    const main = document.getElementById("main");
+    if (!jQuery?.fn.select2 || !main) return;
+    jQuery.fn.select2.defaults.set("dropdownParent", jQuery(main));
+    jQuery(document).on("select2:open", ({ target }) => {
+      const box = target.nextElementSibling?.querySelector("[role=combobox]");
+      const list = main.querySelector(".select2-container--open .select2-results__options");
+      if (box && list) box.setAttribute("aria-controls", list.id);
+    });
+  }
+
   function complete(root) {
+    joinLandmarks();
     hideIcons(root);
     skipDoubles(root);
     openScrollers(root);
@@ -80,6 +105,7 @@
     root.querySelectorAll(".help-tooltip[aria-label]:not([role])").forEach((icon) => icon.setAttribute("role", "img"));
   }
 
+  document.addEventListener("DOMContentLoaded", joinSelect2); // before the scripts of widgets
   window.addEventListener("load", () => {
     document.querySelectorAll(".panel-bar [role=toolbar]").forEach(joinToolbar);
     setTimeout(() => complete(document)); // after the scripts of widgets

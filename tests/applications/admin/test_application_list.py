@@ -1,5 +1,6 @@
 """The list of applications: columns, filters, search, marks, brand scoping."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -170,3 +171,13 @@ def test_list_offers_a_stage_whose_name_has_a_percent_sign(office):
         Stage.objects.filter(pk=office.new.pk).update(name=name)
         label = f'<option value="move_to_{office.new.pk}">Move to: {name}</option>'
         assertContains(office.anna.get(LIST), label, html=True)
+
+
+def test_initial_stages_are_shown_in_the_language_of_the_user(office):
+    """A stage that a recruiter named is not translated."""
+    found = {}
+    for name in ("New", "Nieuwkomers"):
+        Stage.objects.filter(pk=office.new.pk).update(name=name)
+        page = office.anna.get(LIST, headers={"Accept-Language": "nl"}).text
+        found[name] = re.findall(r'<span class="panel-state">(.*?)</span>', page)
+    assert found == {"New": ["Nieuw"], "Nieuwkomers": ["Nieuwkomers"]}

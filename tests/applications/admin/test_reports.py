@@ -22,7 +22,7 @@ from tests.applications.admin.conftest import apply, colleague, copy_of, staff
 from tests.applications.makers import make_submission, signed_in
 from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
-from vacancies.models import DailyVacancies, Filter, FilterOption
+from vacancies.models import DailyVacancies, Filter, FilterOption, Vacancy
 from vacancies.statistics.recording import record_days
 
 pytestmark = pytest.mark.django_db
@@ -81,7 +81,7 @@ def tables(client: Client, query: str = "") -> dict[str, list[list[Any]]]:
 def test_reports_count_the_own_brand(world):
     found = tables(world.anna)
 
-    assert found["live"][-1] == ["1 Mar 2026", 1]
+    assert found["live"][-1] == ["2 Mar 2026", 1]
     assert found["time-to-close"] == [
         ["up to 7 days", 0, 0.0], ["8 to 30 days", 1, 100.0], ["31 to 60 days", 0, 0.0],
         ["61 to 90 days", 0, 0.0], ["more than 90 days", 0, 0.0],
@@ -91,6 +91,39 @@ def test_reports_count_the_own_brand(world):
     assert found["stages"] == [["New", 6]]
     assert found["applications-by-group"] == [["Acme", 6]]
     assert sum(row[2] for row in found["applications"]) == 6
+
+
+def test_reports_count_applications_by_vacancy_and_source_today_included(world):
+    job = make_vacancy(title="Today", brand=world.brand, publish_from=NOW)
+    for source in ("", "letter"):
+        make_submission(apply(job, stage=world.new, created_at=NOW), {}, source=source)
+    apply(job, stage=world.new, created_at=NOW)  # imported, without a submission
+    call_command("update_statistics", stdout=StringIO())
+
+    found = tables(world.anna, "?since=2026-02-28")
+
+    first, second = Vacancy.objects.filter(title__startswith="Acme").order_by("pk")
+    assert found["vacancies"] == [["Today", 3, job.pk]]
+    assert found["vacancies-sources"] == [["Today", "No source", 2, job.pk], ["Today", "letter", 1, job.pk]]
+    assert found["applications"][-1] == ["2 Mar 2026", "2 Mar 2026", 3]
+    assert found["groups"] == [["Acme", 2, 1, 1, 9.0]]
+    assert tables(world.anna, "?until=2026-03-01")["vacancies-sources"] == [
+        [first.title, "indeed", 3, first.pk], [second.title, "indeed", 3, second.pk],
+    ]  # fmt: skip
+
+
+def test_reports_offer_calendar_months(world):
+    found = dict(world.anna.get(f"{URL}?by=regions").context["presets"])
+    months = [found["This month"], found["Last month"]]
+    assert months == [
+        "?by=regions&since=2026-03-01&until=2026-03-02", "?by=regions&since=2026-02-01&until=2026-02-28"
+    ]  # fmt: skip
+
+
+def test_page_says_that_a_long_table_is_cut(world, monkeypatch):
+    monkeypatch.setattr("applications.admin.reports.MAX_ROWS", 1)
+    text = world.anna.get(f"{URL}?until=2026-03-01").text
+    assert "The first 1 of 2 rows. The files have all." in text
 
 
 def test_reports_show_no_figure_of_another_brand(world):
@@ -108,7 +141,7 @@ def test_reports_of_every_brand_add_them(world):
 
     assert found["groups"] == [["Ghent", 2, 4, 2, 9.0], [f"{FOREIGN} town", 1, 2, 1, 9.0]]
     assert found["applications-by-group"] == [["Ghent", 12], [f"{FOREIGN} town", 6]]
-    assert found["live"][-1] == ["1 Mar 2026", 2, 2, 1]
+    assert found["live"][-1] == ["2 Mar 2026", 2, 2, 1]
     assert tables(world.editor, f"?brand={world.brand.pk}")["groups"] == [["Acme", 1, 2, 1, 9.0]]
 
 
@@ -149,7 +182,7 @@ def test_deleted_brand_and_missing_options_are_named(world):
 
 def test_invalid_report_returns_400_and_names_the_field(world):
     expected = {
-        "since=yesterday": "since", "until=2026-02-30": "until", "since=2026-03-02": "since",
+        "since=yesterday": "since", "until=2026-02-30": "until", "since=2026-03-03": "since",
         "since=2026-02-10&until=2026-02-09": "since", "since=2015-01-01": "since",
         "until=0001-01-01": "until", "by=colours": "by", "brand=x": "brand", "brand=%00": "brand",
         "brand=99999999999999999999": "brand",
@@ -163,6 +196,7 @@ def test_invalid_report_returns_400_and_names_the_field(world):
 
 def test_invalid_export_returns_400_with_what_is_allowed(world):
     tables = "live, time-to-close, groups, applications, sources, stages, applications-by-group"
+    tables += ", vacancies, vacancies-sources"
     expected = dict.fromkeys(("table=live&format=pdf", "table=live"), "format is not one of: csv, xlsx.")
     expected["table=x&format=csv"] = f"table is not one of: {tables}."
     answers = {query: world.anna.get(f"{URL}?{query}") for query in expected}
@@ -193,7 +227,7 @@ def test_export_has_the_rows_of_the_page(world):
 def test_user_who_may_not_view_applications_sees_those_of_vacancies(world):
     client = staff("new", brands=[make_brand("New")])  # without vacancies
     assert not any(tables(client).values())
-    assert client.get(URL).text.count("Nothing in this period.") == 7
+    assert client.get(URL).text.count("Nothing in this period.") == 9
 
     client = staff("limited", brands=[world.brand])
     group = User.objects.get(username="limited").groups.get()
@@ -228,7 +262,7 @@ def test_command_records_counts_and_days(world):
 
     call_command("update_statistics", stdout=output)
 
-    days = (timezone.now().date() - date(2026, 2, 19)).days
+    days = (timezone.now().date() - date(2026, 2, 18)).days
     assert f"Recorded {days} days of vacancies" in output.getvalue()
     call_command("update_statistics", stdout=output)
-    assert "Recorded 0 days of vacancies and 0 days of applications." in output.getvalue()
+    assert "Recorded 1 days of vacancies and 1 days of applications." in output.getvalue()

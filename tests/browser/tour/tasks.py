@@ -64,7 +64,6 @@ def create_and_publish(hand: Hand) -> None:
     hand.follow(hand.link("New vacancy"))
     hand.type("Tour nurse for the night", page.locator("#id_title"))
     hand.paste(TEXT, page.get_by_role("textbox", name="Description", exact=True))
-    hand.click(page.get_by_role("tab", name="Job details"))
     if not page.locator("#id_brand option[selected]").count():  # several brands
         hand.click(page.locator("#id_brand + .select2 .select2-selection"))
         first = hand.find(page.locator(".select2-results__option--highlighted:not(.loading-results)"))

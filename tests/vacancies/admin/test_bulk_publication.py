@@ -230,12 +230,12 @@ def test_refused_date_stays_in_the_field_with_the_reason(anna: Client, at: datet
     for url, values, reason in (
         (f"{draft.pk}/schedule", {"publish_from_0": "2026-03-01", "publish_from_1": "08:00"}, passed),
         (f"{draft.pk}/schedule", {"publish_from_0": "2026-13-01", "publish_from_1": "08:00"},
-         "Enter a valid date."),
+         "Enter a valid date, for example 2026-03-02."),
         (f"{draft.pk}/schedule", {"publish_from_0": "9999-12-31", "publish_from_1": "23:59"}, None),
         (f"{draft.pk}/schedule", {}, "This field is required."),
         (f"{public.pk}/extend", {"day": "2026-03-01"}, "This day has passed."),
         (f"{public.pk}/extend", {"day": "2026-03-04"}, "It is already public until then or longer."),
-        (f"{public.pk}/extend", {"day": "31/31/2026"}, "Enter a valid date."),
+        (f"{public.pk}/extend", {"day": "31/31/2026"}, "Enter a valid date, for example 2026-03-02."),
         (f"{public.pk}/extend", {"day": "9999-12-31"}, None),
         (f"{public.pk}/extend", {}, None),
     ):  # fmt: skip

@@ -177,3 +177,15 @@ def test_field_for_a_vacancy_searches_titles(anna: Client) -> None:
     field = "app_label=applications&model_name=application&field_name=vacancy"
     response = anna.get(f"/admin/autocomplete/?{field}&term=nur")
     assert response.json()["results"] == [{"id": str(nurse.pk), "text": "Nurse"}]
+
+
+def test_list_names_its_active_filters_with_the_way_to_remove_each(anna: Client) -> None:
+    option = make_option("regions", "Ghent")
+    query = f"state=draft&option={option.pk}&mine=2&q=x"
+    found = anna.get(f"{LIST}?{query}").context["active_filters"]
+    assert [(each.title, each.text, each.url) for each in found] == [
+        ("status", "Draft", f"?mine=2&option={option.pk}&q=x"),
+        ("option", "Regions: Ghent", "?mine=2&q=x&state=draft"),
+    ]
+    [alone] = anna.get(f"{LIST}?view=3&state=draft", follow=True).context["active_filters"]
+    assert alone.url == "?view=all"

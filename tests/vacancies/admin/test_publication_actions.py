@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from pytest_django.asserts import assertContains
+from pytest_django.asserts import assertContains, assertNotContains
 
 from tests.conftest import NOW
 from tests.factories import make_vacancy
@@ -15,7 +15,7 @@ from tests.vacancies.admin.forms import LIST, ask, opened, page, run, saved
 from vacancies.admin.publication import actions as publication_actions
 from vacancies.admin.publication import bulk as bulk_publication
 from vacancies.history.versions import record
-from vacancies.models import Change, State, Vacancy, Version
+from vacancies.models import Autosave, Change, State, Vacancy, Version
 from vacancies.operations import publication
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
@@ -139,8 +139,9 @@ def test_changelist_action_asks_once_for_the_date_and_reports_each_refusal(anna,
 
     requested = ask(anna, "extend", rows)
 
+    text = "The closing date 11 Mar 2026, 09:30 becomes 25 Mar 2026 (2 weeks) or 8 Apr 2026 (4 weeks)."
     assert [(row.name, row.notes) for section in requested.context["sections"] for row in section.rows] == [
-        *((f"Row {n}", ["The closing date 11 Mar 2026, 09:30 is replaced."]) for n in range(3)),
+        *((f"Row {n}", [text]) for n in range(3)),
         ("Endless", ["It has no closing date."]),
     ]
     sent = {"vacancies": str(requested.context["selection"]), "back": LIST}
@@ -151,6 +152,34 @@ def test_changelist_action_asks_once_for_the_date_and_reports_each_refusal(anna,
     ]
     ends = set(Vacancy.objects.values_list("publish_until", flat=True))
     assert ends == {None, datetime(2026, 4, 1, tzinfo=UTC)}
+
+
+def test_extended_vacancies_are_shown_after_the_action_also_without_the_filter(anna, at):
+    [row] = rows = [make_vacancy(**STATES["published"])]
+    selection = str(ask(anna, "extend", rows).context["selection"])
+    sent = {"vacancies": selection, "back": f"{LIST}?attention=ending&view=3&o=last_day", "by": "4"}
+    response = anna.post(f"{LIST}bulk/extend/", sent)
+    assert response["Location"] == f"{LIST}?view=all&o=last_day"
+    assert row in anna.get(response["Location"]).context["cl"].result_list
+
+
+def test_publishing_is_not_offered_while_the_user_has_unsaved_changes(anna, at):
+    vacancy = make_vacancy(status="draft", publish_from=None)
+    user = User.objects.get(username="anna")
+    Autosave.objects.store(user=user, vacancy=vacancy.pk, page="a", data={"title": ["New"]}, at=NOW)
+    text = "You have unsaved changes of this vacancy. Save or discard them first."
+
+    for name in ("publish", "schedule"):
+        response = anna.get(f"{LIST}{vacancy.pk}/{name}/")
+        assert response.context["publish_blockers"] == [text], name
+        assertNotContains(response, 'type="submit"><span class="material-symbols-outlined"')
+    Autosave.objects.mark_saved(user=user, vacancy=vacancy.pk, page="a", at=NOW)
+    assert text not in anna.get(f"{LIST}{vacancy.pk}/publish/").context["publish_blockers"]
+
+
+def test_publish_page_shows_texts_with_their_formatting(anna, at):
+    vacancy = make_vacancy(status="draft", publish_from=None, description="<p>We <strong>care</strong></p>")
+    assertContains(anna.get(f"{LIST}{vacancy.pk}/publish/"), "<dd><p>We <strong>care</strong></p></dd>")
 
 
 def test_action_names_ten_refusals_and_counts_the_rest(anna: Client) -> None:

@@ -1,7 +1,8 @@
 """Export of the vacancy list, and import of the same format: dry run, differences, confirmation."""
 
 import csv
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, timedelta
 from io import BytesIO, StringIO
 from typing import Any
 
@@ -16,7 +17,7 @@ from openpyxl import Workbook, load_workbook
 from jobsite.spreadsheets import writing
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
 from tests.messages import messages_of
-from tests.vacancies.admin.forms import LIST, VIEWER, staff
+from tests.vacancies.admin.forms import LIST, VIEWER, staff, texts
 from vacancies.admin.spreadsheets import pages
 from vacancies.admin.spreadsheets.columns import COLUMNS, Table, headings, joined, split
 from vacancies.models import Change, Vacancy, Version
@@ -218,11 +219,40 @@ def test_rows_without_an_id_become_drafts(anna, brand, recruiter):
     shown = upload(anna, csv_file(names, *rows))
     assert len(shown.context["new"]) == 3
     assert not Vacancy.objects.exists()
-    assert messages_of(confirm(anna, shown)) == ["3 vacancies were created."]
+    assert texts(confirm(anna, shown)) == ["3 vacancies were created."]
 
     assert Vacancy.objects.filter(status="draft", brand=brand, head_recruiter=recruiter).count() == 3
     assert Vacancy.objects.first().description == "<p>First line<br>second</p><p>A &amp; B</p>"
     assert set(Version.objects.values_list("change", flat=True)) == {"created"}
+
+
+def test_an_import_can_be_undone(anna, nurse, brand, at):
+    baker = make_vacancy(title="Baker", brand=brand, options={"regions": ["Antwerp"]})
+    before = [row[:-1] for row in exported(anna)]  # without the time of the change
+    names = ["id", "title", "status", "brand", "regions", "publish_until"]
+    shown = upload(anna, csv_file(
+        names, [nurse.pk, "Night nurse", "Published", "Acme", "Antwerp", "2199-05-01"],
+        [baker.pk, "Cook", "Unpublished", "Acme", "", ""], ["", "Driver", "Draft", "Acme", "", ""],
+    ))  # fmt: skip
+
+    [message] = messages_of(confirm(anna, shown))
+
+    assert message.startswith("1 vacancy was created. 2 vacancies were changed. <button")
+    url = re.search('formaction="(.*?)"', message)[1]
+    Vacancy.objects.filter(title="Cook").update(location="Ghent", updated_at=at + timedelta(minutes=1))
+    undone = messages_of(anna.post(url))[1:]
+    assert undone == ["Undone for 2 vacancies.", "“Cook” was not changed. It was changed in the meantime."]
+    assert [row[:-1] for row in exported(anna) if row[1] not in ("Cook", "Baker")] == [
+        row for row in before if row[1] != "Baker"
+    ]
+    assert not Vacancy.objects.filter(title="Driver").exists()
+
+
+def test_an_import_with_new_rows_cannot_be_undone_without_permission_to_delete(at, brand):
+    bea = staff("bea", "view_vacancy", "add_vacancy", "change_vacancy", brands=[brand])
+    shown = upload(bea, csv_file(["title", "brand"], ["Driver", "Acme"]))
+    assert messages_of(confirm(bea, shown)) == ["1 vacancy was created."]
+    assert bea.post(f"{LIST}undo/{Version.objects.get().pk}/").status_code == 403
 
 
 def test_a_row_may_publish(anna, brand, recruiter, at):

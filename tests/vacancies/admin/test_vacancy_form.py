@@ -8,6 +8,8 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
+from applications.models import Application
+from tests.applications.makers import make_application
 from tests.factories import make_brand, make_option, make_vacancy
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import ADD, LONG_AGO, NO_ROWS, errors, opened, page, picture, saved, staff
@@ -171,3 +173,22 @@ def test_image_of_a_vacancy_can_be_cropped(anna: Client, vacancy: Vacancy) -> No
         image = {"image": picture("a.png", "PNG", size)}
         assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | image))
         assert Vacancy.objects.get().image
+
+
+def test_brand_is_on_the_first_tab_and_changes_until_the_draft_has_applications(at: datetime) -> None:
+    own, other = make_brand("Acme"), make_brand("Rival")
+    client = staff("bea", "view_vacancy", "change_vacancy", brands=[own, other])
+    vacancy = make_vacancy(brand=own, status="draft", publish_from=None)
+    values = opened(client, page(vacancy)) | {"brand": other.pk}
+    first = client.get(page(vacancy)).text.partition('id="id_short_description"')[0]
+    assert 'name="brand"' in first
+
+    assert saved(client.post(page(vacancy), values))
+
+    vacancy.refresh_from_db()
+    assert vacancy.brand == other
+    make_application(vacancy=vacancy)
+    assert 'name="brand"' not in client.get(page(vacancy)).text
+    Application.objects.all().delete()
+    Vacancy.objects.update(status="unpublished")
+    assert 'name="brand"' not in client.get(page(vacancy)).text

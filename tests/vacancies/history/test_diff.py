@@ -88,7 +88,7 @@ def test_described_fields_are_in_the_order_of_the_page():
     vacancy = make_vacancy(title="Nurse", description="<p>A</p><p>B</p>", options={"regions": ["Ghent"]})
     found = {each.name: each.marked for each in field_values(read_content(vacancy))}
     assert [name for name in field_labels() if name in found] == list(found)
-    expected = {"title": "<div>Nurse</div>", "description": "<div>A</div><div>B</div>"}
+    expected = {"title": "<div>Nurse</div>", "description": "<p>A</p><p>B</p>"}
     assert expected | {"regions": "<div>Ghent</div>"} == {
         name: text for name, text in found.items() if name in (*expected, "regions", "profile", "is_hot")
     }

@@ -38,20 +38,19 @@ def test_days_are_recorded_from_the_dates_of_vacancies():
     make_vacancy(brand=other, publish_from=NOW + DAY)
     make_vacancy(brand=other, status="draft", publish_from=NOW - 2 * DAY)
 
-    assert record_days(at=NOW) == 3
+    assert record_days(at=NOW) == 4
 
     assert of_day(TODAY - 3 * DAY) == {"Acme": (1, 1, 0)}
     assert of_day(TODAY - 2 * DAY) == {"Acme": (2, 1, 0), "Other": (1, 1, 0)}
     assert of_day(TODAY - DAY) == {"Acme": (1, 0, 1), "Other": (1, 0, 0)}
-    assert of_day(TODAY) == {}
-    assert record_days(at=NOW) == 0
+    assert of_day(TODAY) == {"Acme": (1, 0, 0), "Other": (1, 0, 0)}
 
 
 def test_later_run_continues_with_the_same_figures():
     make_vacancy(publish_from=NOW - 9 * DAY, publish_until=NOW - 2 * DAY)
     make_vacancy(publish_from=NOW - 4 * DAY)
     record_days(at=NOW - 3 * DAY)
-    assert record_days(at=NOW) == 3
+    assert record_days(at=NOW) == 4
     figures = DailyVacancies.objects.order_by("day", "brand").values("day", "brand", "live", "closed")
     in_parts = list(figures.all())
     DailyVacancies.objects.all().delete()
@@ -59,6 +58,17 @@ def test_later_run_continues_with_the_same_figures():
     record_days(at=NOW)
 
     assert list(figures.all()) == in_parts
+
+
+def test_today_is_recorded_again_by_each_run():
+    make_vacancy(publish_from=NOW - DAY)
+    record_days(at=NOW)
+    make_vacancy(publish_from=NOW, publish_until=NOW + DAY / 2)
+    assert of_day(TODAY) == {"Acme": (1, 0, 0)}
+    assert record_days(at=NOW) == 1
+    assert of_day(TODAY) == {"Acme": (2, 1, 0)}
+    assert record_days(at=NOW + DAY) == 2
+    assert (of_day(TODAY), of_day(TODAY + DAY)) == ({"Acme": (1, 1, 1)}, {"Acme": (1, 0, 0)})
 
 
 def test_unpublished_vacancy_closes_when_it_was_unpublished():
@@ -132,4 +142,4 @@ def test_deleted_brand_keeps_its_figures():
     assert list(Revision.objects.values()) == before
     vacancy.delete()
     Brand.objects.all().delete()
-    assert DailyVacancies.objects.filter(live=1).count() == 2
+    assert DailyVacancies.objects.filter(live=1).count() == 3

@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminSingleDateWidget
 
+from jobsite.admin.datetime_fields import DateField
 from jobsite.text.formats import format_datetime
 from vacancies.admin.edit.option_field import options_field
 from vacancies.choices import Keyword
@@ -29,7 +30,7 @@ MAX_OPTIONS = 200  # options in a page; longer lists are searched
 
 class VacancyForm(forms.ModelForm):
     version = forms.CharField(required=False, widget=forms.HiddenInput)
-    last_day = forms.DateField(
+    last_day = DateField(
         label=gettext_lazy("Closing date"),
         required=False,
         widget=UnfoldAdminSingleDateWidget,

@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from jobsite.admin.base import as_id
+from jobsite.admin.datetime_fields import DateField
 from jobsite.types import Context, UserRequest
 from vacancies.admin.edit.vacancy_form import VacancyForm
 from vacancies.admin.list.change_list import EDIT_VAR, VIEW_VAR
@@ -47,7 +48,7 @@ class RowForm(VacancyForm):
     meantime is never overwritten, and one of another field is no conflict."""
 
     version = None  # type: ignore[assignment] # removes the field
-    last_day = forms.DateField(
+    last_day = DateField(
         label=gettext_lazy("Closing date"),
         required=False,
         widget=DayInput,

@@ -59,6 +59,10 @@ class SearchedFilter(ListFilter):
             return queryset.none()
         return self.having(queryset) if self.rows else queryset
 
+    def labels(self) -> list[str]:
+        """Return the chosen rows, for the list of active filters."""
+        return [self.page.choice_label(row) for row in self.rows]
+
     def choices(self, changelist: Any) -> Any:
         form = self.form_class(
             request=self.request,

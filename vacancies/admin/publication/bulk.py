@@ -1,6 +1,7 @@
 """The publication actions of the list of vacancies: confirmation, result, undo."""
 
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 from django import forms
 from django.contrib import admin, messages
@@ -8,7 +9,7 @@ from django.contrib.admin import ModelAdmin
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, QuerySet
-from django.http import HttpResponse, HttpResponseNotAllowed
+from django.http import HttpResponse, HttpResponseNotAllowed, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, reverse
@@ -28,7 +29,8 @@ from vacancies.operations.undo import undo_versions, versions_of_action
 from vacancies.querysets import VacancyQuerySet, own_brand
 
 LIST = "admin:vacancies_vacancy_changelist"
-UNDO_NEEDS: dict[str, str] = {Change.DELETED: "add", Change.DUPLICATED: "delete"}  # else "change"
+# The permission, else "change".
+UNDO_NEEDS: dict[str, str] = {Change.DELETED: "add", Change.CREATED: "delete", Change.DUPLICATED: "delete"}
 
 
 def changelist_action(action: PublicationAction) -> Callable:
@@ -82,7 +84,7 @@ class BulkPublicationPages(PublicationPages):
         vacancies = Vacancy.objects.filter(pk__in=list(selection.seen))
         result = self.run_action(request, action, vacancies, form, selection)
         self.report(request, action, result, back)
-        return redirect(back)
+        return redirect(without_attention(back) if result.done else back)
 
     def _confirmation(
         self, request: UserRequest, action: PublicationAction, selection: VacancySelection, form: forms.Form,
@@ -110,8 +112,9 @@ class BulkPublicationPages(PublicationPages):
         now = timezone.now()
         action = versions_of_action(as_id(number) or 0, author=request.user, at=now)
         versions = own_versions(request.user, action)
-        first = versions.order_by("pk").first()
-        if not self.has_right(UNDO_NEEDS.get(first.change, "change") if first else "view", request):
+        changes = versions.order_by().values_list("change", flat=True).distinct()
+        needed = {UNDO_NEEDS.get(change, "change") for change in changes} or {"view"}
+        if not all(self.has_right(verb, request) for verb in needed):
             raise PermissionDenied
         result = undo_versions(versions, author=request.user, at=now, forms=forms_for(request.user))
         if count := len(result.done):
@@ -127,6 +130,16 @@ class BulkPublicationPages(PublicationPages):
 
 
 CHANGELIST_ACTIONS = tuple(map(changelist_action, ACTIONS))
+
+
+def without_attention(back: str) -> str:
+    """Return the list without the filter "needs attention", which the vacancies may not pass any more."""
+    parts = urlsplit(back)
+    query = QueryDict(parts.query, mutable=True)
+    if not query.pop("attention", None):
+        return back
+    query["view"] = "all"  # the filters of a saved view would come back
+    return parts._replace(query=query.urlencode()).geturl()
 
 
 def own_versions(user: User, versions: QuerySet[Version]) -> QuerySet[Version]:

@@ -8,6 +8,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSingleDateWidget
 
+from jobsite.admin.datetime_fields import DateField
+
 
 class ExtendForm(forms.Form):
     by = forms.TypedChoiceField(
@@ -19,7 +21,7 @@ class ExtendForm(forms.Form):
         widget=UnfoldAdminRadioSelectWidget,
         help_text=gettext_lazy("From the closing date of each vacancy, or from today if it has passed."),
     )
-    day = forms.DateField(
+    day = DateField(
         label=gettext_lazy("Or until"),
         required=False,
         widget=UnfoldAdminSingleDateWidget,

@@ -1,10 +1,12 @@
 """What the publication actions overwrite or end, in one sentence each, for their confirmation pages."""
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from jobsite.text.formats import format_datetime
+from jobsite.text.formats import format_date, format_datetime
 from vacancies.dates import closing_date_of
 from vacancies.models import State, Vacancy
+from vacancies.operations.publication import extended_day
 
 
 def no_notes(vacancy: Vacancy) -> list[str]:
@@ -37,7 +39,10 @@ def notes_for_unpublish(vacancy: Vacancy) -> list[str]:
 def notes_for_extend(vacancy: Vacancy) -> list[str]:
     if not vacancy.publish_until:
         return []
-    return [_("The closing date %(date)s is replaced.") % {"date": closing_date_of(vacancy)}]
+    now = timezone.now()
+    two, four = (format_date(extended_day(vacancy.publish_until, weeks, at=now)) for weeks in (2, 4))
+    text = _("The closing date %(date)s becomes %(two)s (2 weeks) or %(four)s (4 weeks).")
+    return [text % {"date": closing_date_of(vacancy), "two": two, "four": four}]
 
 
 def notes_for_feature(vacancy: Vacancy) -> list[str]:

@@ -20,7 +20,7 @@ from vacancies.admin.date_rules import date_rules
 from vacancies.admin.publication.actions import ACTIONS, BY_NAME, PublicationAction
 from vacancies.admin.publication.public_changes import public_changes
 from vacancies.admin.publication.selection import VacancySelection
-from vacancies.models import Vacancy
+from vacancies.models import Autosave, Vacancy
 from vacancies.operations.approval_requests import waiting_request
 from vacancies.operations.publication import BulkResult
 from vacancies.quality import content_warnings, with_warnings
@@ -90,7 +90,7 @@ class PublicationPages(AdminPages):
             **self.page_context(request, action, form, title),
             "original": vacancy,
             "overwritten": action.overwritten(vacancy),
-            "publish_blockers": [] if form.fields else self.publish_blockers(action, vacancies),
+            "publish_blockers": self.publish_blockers(request, action, vacancy, has_input=bool(form.fields)),
             "warnings": [
                 warning.text
                 for warning in content_warnings(with_warnings(vacancies, at=timezone.now()).get())
@@ -104,8 +104,16 @@ class PublicationPages(AdminPages):
         }
         return TemplateResponse(request, "admin/confirm_action.html", context)
 
-    def publish_blockers(self, action: PublicationAction, vacancies: VacancyQuerySet) -> list[str]:
-        """Return why the action would be refused, by a preview."""
+    def publish_blockers(
+        self, request: UserRequest, action: PublicationAction, vacancy: Vacancy, *, has_input: bool
+    ) -> list[str]:
+        """Return why the action would be refused, by a preview, or would leave out what the user typed."""
+        unsaved = Autosave.objects.of(request.user, vacancy.pk).filter(data__isnull=False)
+        if action.shows_changes and unsaved.exists():
+            return [_("You have unsaved changes of this vacancy. Save or discard them first.")]
+        if has_input:  # shown at its field
+            return []
+        vacancies = Vacancy.objects.filter(pk=vacancy.pk)
         result = action.run(vacancies=vacancies, at=timezone.now(), author=None, is_preview=True)
         return [reason for reasons in result.refused.values() for reason in reasons.values()]
 

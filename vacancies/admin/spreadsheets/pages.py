@@ -17,12 +17,13 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern
+from django.urls import URLPattern, reverse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from unfold.widgets import UnfoldAdminFileFieldWidget
 
+from jobsite.admin.confirmation import with_undo
 from jobsite.admin.pages import AdminPages
 from jobsite.db.locks import lock_transaction
 from jobsite.db.transactions import retry_on_conflict
@@ -147,23 +148,39 @@ class SpreadsheetPages(AdminPages):
             if own.filter(change_message=plan["id"]).exists():  # a second click
                 self.admin.message_user(request, _("This file was imported already."), messages.WARNING)
                 return redirect("admin:vacancies_vacancy_changelist")
-            is_done, results = retry_on_conflict(lambda: Import(self.admin, request).run(rows, plan["shown"]))
+            imports: list[Import] = []
+
+            def run() -> tuple[bool, list[RowResult]]:
+                imports[:] = [Import(self.admin, request)]  # another one for each try
+                return imports[0].run(rows, plan["shown"])
+
+            is_done, results = retry_on_conflict(run)
             if is_done:
                 own.create(user=request.user, action_flag=ADDITION, change_message=plan["id"])
         if not is_done:
             return self._results_page(request, rows, results, [], is_refused=True)
         new = sum(result.is_new for result in results)
-        for count, text in (
-            (new, ngettext("%(count)d vacancy was created.", "%(count)d vacancies were created.", new)),
-            (
-                len(rows) - new,
-                ngettext(
-                    "%(count)d vacancy was changed.", "%(count)d vacancies were changed.", len(rows) - new
+        may_undo = (not new or self.admin.has_delete_permission(request)) and (
+            new == len(rows) or self.admin.has_change_permission(request)
+        )
+        first_version = imports[0].first_version if may_undo else None
+        changed = len(rows) - new
+        texts = [
+            text % {"count": count}
+            for count, text in (
+                (new, ngettext("%(count)d vacancy was created.", "%(count)d vacancies were created.", new)),
+                (
+                    changed,
+                    ngettext("%(count)d vacancy was changed.", "%(count)d vacancies were changed.", changed),
                 ),
-            ),
-        ):
-            if count:
-                self.admin.message_user(request, text % {"count": count}, messages.SUCCESS)
+            )
+            if count
+        ]
+        text = " ".join(texts)
+        if first_version:
+            url = reverse("admin:vacancies_vacancy_undo", args=[first_version])
+            text = with_undo(text, url, reverse("admin:vacancies_vacancy_changelist"))
+        self.admin.message_user(request, text, messages.SUCCESS)
         if any(SUBMITTED in result.notes for result in results):
             self.admin.message_user(request, SUBMITTED, messages.INFO)
         return redirect("admin:vacancies_vacancy_changelist")

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
@@ -31,7 +32,7 @@ from vacancies.admin.spreadsheets.columns import (
 from vacancies.admin.spreadsheets.values import CellError, Values
 from vacancies.dates import closing_date_of
 from vacancies.history.diff import Difference, differences, field_labels, marked
-from vacancies.models import State, Vacancy
+from vacancies.models import State, Vacancy, Version
 from vacancies.operations.approval_requests import SUBMITTED
 from vacancies.operations.save import Plan, plan_save, save_content, set_values
 
@@ -126,6 +127,7 @@ class Import:
         self.page, self.request = page, request
         self.headings = headings()
         self.labels = field_labels()
+        self.first_version: int | None = None  # that `run` recorded
 
     def preview(self, rows: Iterable[PlannedRow]) -> list[RowResult]:
         """Return what importing each row would change. Writes nothing."""
@@ -144,8 +146,9 @@ class Import:
             results = [result for result, _form in read]
             if any(result.errors or result.is_meanwhile_changed for result in results):
                 return False, results
+            at = timezone.now()  # of all rows, so that they are undone together
             for result, form in read:
-                self._save(result, form)
+                self._save(result, form, at)
         return True, results
 
     def _read(self, row: PlannedRow) -> tuple[RowResult, Any]:
@@ -184,8 +187,10 @@ class Import:
         ]
         return result, form
 
-    def _save(self, result: RowResult, form: Any) -> None:
-        saved = save_content(form.instance, form_content(form), author=self.request.user, at=timezone.now())
+    def _save(self, result: RowResult, form: Any, at: datetime) -> None:
+        saved = save_content(form.instance, form_content(form), author=self.request.user, at=at)
+        version = Version.objects.filter(vacancy=saved.vacancy.pk, author=self.request.user, created_at=at)
+        self.first_version = self.first_version or version.values_list("pk", flat=True).first()
         message = self.page.construct_change_message(self.request, form, [], add=result.is_new)
         log = self.page.log_addition if result.is_new else self.page.log_change
         log(self.request, saved.vacancy, message)

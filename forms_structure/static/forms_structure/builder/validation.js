@@ -82,8 +82,8 @@ export class Validation extends Saving {
       if (status === 200) {
         this.schema = answer.schema;
         this.refreshPreview();
-        this.warn(answer.warning);
       }
+      this.warn(answer.warning ?? ""); // unknown while there are errors
       const own = [...(this.faults.get(form.id) ?? [])].filter(([key]) => key === "name" || key === "language");
       this.setFaults({ ...Object.fromEntries(own), ...answer.faults }, form);
     } catch (failure) {
