@@ -14,7 +14,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Count, Exists, F, Func, Min, OuterRef, Prefetch, Q
+from django.db.models import Count, F, Func, Min, Prefetch, Q
 from django.db.models.functions import Coalesce
 from django.db.models.sql.compiler import SQLCompiler
 from django.utils import timezone
@@ -238,10 +238,6 @@ class VacancyQuerySet(PublishedQuerySet):
             )
         if shown is None or "attachments" in shown:
             queryset = queryset.prefetch_related("attachments")
-        if shown is None or "accepts_applications" in shown:
-            forms = self.model._meta.get_field("form").related_model._default_manager
-            accepting = forms.accepting_applications().filter(pk=OuterRef("served_form_id"))
-            queryset = queryset.with_form().annotate(has_accepting_form=Exists(accepting))
         return queryset
 
     def with_form(self) -> Self:

@@ -88,7 +88,6 @@ class VacancySerializer(serializers.ModelSerializer):
     attachments = AttachmentSerializer(many=True)
     head_recruiter = RecruiterSerializer()
     recruiters = serializers.SerializerMethodField()
-    accepts_applications = serializers.SerializerMethodField()
 
     class Meta:
         model = Vacancy
@@ -103,9 +102,6 @@ class VacancySerializer(serializers.ModelSerializer):
     def get_recruiters(self, vacancy: Vacancy) -> Any:
         recruiters = [link.recruiter for link in vacancy.recruiter_links.all()]
         return RecruiterSerializer(recruiters, many=True).data or None
-
-    def get_accepts_applications(self, vacancy: Vacancy) -> bool:
-        return vacancy.accepts_applications(vacancy.form or (vacancy.brand and vacancy.brand.form))
 
     def to_representation(self, vacancy: Vacancy) -> dict[str, Any]:
         item = super().to_representation(vacancy)
@@ -174,7 +170,7 @@ class VacancyViewSet(viewsets.ReadOnlyModelViewSet):
             .filter(status="published", publish_from__lte=now, audience__in=["public", "both"])
             .order_by("-publish_from", "-pk")
             .defer(*others)  # long columns that help searching, and whatever else is no key of an item
-            .select_related("form__extends", "brand__form__extends", "head_recruiter")
+            .select_related("brand", "head_recruiter")
             .prefetch_related(Prefetch("choices", choices), "recruiter_links__recruiter", "attachments")
         )
 

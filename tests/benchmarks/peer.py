@@ -100,7 +100,6 @@ def item(row: Any, labels: dict[tuple[int, str], list[str]], people: Any, files:
         **({"attachments": files[pk]} if pk in files else {}), "head_recruiter": person(row),
         "recruiters": people.get(pk), "updated_at": iso_text(row["updated_at"]),
         "created_at": iso_text(row["created_at"]), "apply_url": row["apply_url"] or None,
-        "accepts_applications": not row["apply_url"],
     }  # fmt: skip
 
 

@@ -10,7 +10,6 @@ from django.conf import settings
 from django.db import DatabaseError, connections
 from rest_framework.serializers import BaseSerializer
 
-from forms_structure.models import Form
 from jobsite.api.placeholders import Token
 from jobsite.serving.rendered_items import dumps, render_item, strip_markers
 from vacancies.api.schema import ITEM_FORMAT
@@ -81,22 +80,9 @@ def resolve(names: Iterable[bytes]) -> dict[bytes, bytes]:
         if kind == "option":
             for option, label in FilterOption.objects.filter(pk__in=pks).values_list("pk", "label"):
                 resolved[f"option:{option}".encode()] = dumps(label)
-        elif kind in ("form", "brand_form"):
-            resolved |= {f"{kind}:{pk}".encode(): dumps(value) for pk, value in _accepting(kind, pks).items()}
         else:
             model, serializer = _SHARED[kind]
             for instance in model.objects.filter(pk__in=pks):
                 item = serializer(instance, context=STORED).data
                 resolved[f"{kind}:{instance.pk}".encode()] = strip_markers(render_item(item))
     return resolved
-
-
-def _accepting(kind: str, pks: list[int]) -> dict[int, bool]:
-    """Return whether the forms `pks`, or those of the brands `pks`, accept applications."""
-    served: dict[int, int | None] = {pk: pk for pk in pks}
-    if kind == "brand_form":  # of vacancies without a form of their own; brand 0 is none
-        default = Form.objects.default().values_list("pk", flat=True).first()
-        of_brands = dict(Brand.objects.filter(pk__in=pks).values_list("pk", "form_id"))
-        served = {pk: of_brands.get(pk) or default for pk in pks}
-    accepting = set(Form.objects.accepting_applications().values_list("pk", flat=True))
-    return {pk: form in accepting for pk, form in served.items()}

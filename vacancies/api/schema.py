@@ -24,7 +24,7 @@ from vacancies.filtersets import SEARCH, SORT_KEYS, filter_name
 
 # The format of stored items. Raise it with every change of what an item looks like: of these keys, of the
 # serializers, of what they call, and of the placeholders. Items of other formats are rendered again.
-ITEM_FORMAT = 2
+ITEM_FORMAT = 1
 
 OPTION_VALUE = {"type": "string", "pattern": "^[-A-Za-z0-9_]{1,200}$"}
 
@@ -168,12 +168,6 @@ VACANCY = {
     "apply_url": _address_or_null(
         "Address of another site where applicants apply; null if they use the application form.",
         "https://apply.example.com/naval-architect",
-    ),
-    "accepts_applications": field(
-        "boolean",
-        "Whether applicants use the application form while the vacancy is published: `/form` then has the "
-        "header `Apply`. False with an `apply_url`, and if the form does not ask for an e-mail address.",
-        False,
     ),
 }  # fmt: skip
 

@@ -7,7 +7,6 @@ from django.db.models import Field
 from rest_framework import serializers
 
 from jobsite.api.openapi import documented
-from jobsite.api.placeholders import Token
 from jobsite.api.serializers import AddressField, ItemSerializer, SharedItemSerializer, TextField
 from vacancies.api import schema
 from vacancies.choices import Keyword
@@ -62,21 +61,6 @@ class AttachmentSerializer(ItemSerializer):
     class Meta:
         model = Attachment
         fields = ("name", "path")
-
-
-class AcceptsApplicationsField(serializers.Field):
-    """Whether applicants use the application form. In a rendered item, a placeholder stands for the form's
-    part, because a change of a form concerns many items."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(source="*", read_only=True, **kwargs)
-
-    def to_representation(self, value: Vacancy) -> bool | Token:
-        if value.apply_url:
-            return False
-        if self.context.get("is_stored"):
-            return Token(f"form:{value.form_id}" if value.form_id else f"brand_form:{value.brand_id or 0}")
-        return value.has_accepting_form
 
 
 class LabelsField(serializers.Field):

@@ -32,7 +32,6 @@ from vacancies.api import process_cache, schema
 from vacancies.api.lists import ROW, ListViewSet, Rendered, fill, has_read_model, json_response, read_items
 from vacancies.api.rendered_items import store, stored_version
 from vacancies.api.serializers import (
-    AcceptsApplicationsField,
     AttachmentSerializer,
     BrandSerializer,
     LabelField,
@@ -75,7 +74,6 @@ class VacancySerializer(VacancyItemSerializer):
     attachments = AttachmentSerializer(many=True, read_only=True, required=False)
     head_recruiter = RecruiterSerializer(read_only=True)
     recruiters = RecruiterSerializer(source="shown_recruiters", many=True, read_only=True)
-    accepts_applications = AcceptsApplicationsField()
 
     class Meta:
         model = Vacancy
@@ -112,7 +110,6 @@ class VacancySerializer(VacancyItemSerializer):
             "updated_at",
             "created_at",
             "apply_url",
-            "accepts_applications",
         )
         omit_absent = ("brand", "attachments")
 

@@ -81,7 +81,6 @@ class ItemSerializer(serializers.Serializer):
     title = LineField(max_length=300, allow_null=False, allow_blank=False)
     title_internal = LineField(max_length=300)
     slug = TextField()
-    accepts_applications = serializers.JSONField(required=False)  # not stored: it follows from the form
     brand = _Brand(required=False, allow_null=True)
     vars().update(
         {keyword.value: _Labels(max_length=1 if keyword.is_single else None) for keyword in Keyword}

@@ -172,7 +172,6 @@ class Vacancy(models.Model):
 
     served_form_id: int | None  # set by `with_form()`
     # Set by `with_related()`.
-    has_accepting_form: bool
     ordered_choices: "list[VacancyOption]"
     ordered_recruiter_links: "list[VacancyRecruiter]"
 
