@@ -39,9 +39,13 @@ class NotesAdmin(ApplicationParts):
         return [*self.object_urls(views), *super().get_urls()]
 
     def note_view(self, request: UserRequest, object_id: str) -> HttpResponse:
-        """Add a note. An invalid one is shown again with the error."""
-        application = self.posted_to(request, object_id, "applications.add_note")
-        form = NoteForm(request.POST)
+        """Add a note. An invalid one is shown again with the error. GET shows an empty one: whoever posts a
+        note after the end of the session comes here from the page to sign in."""
+        application = self.application_or_404(request, object_id, "applications.add_note")
+        is_posted = request.method == "POST"
+        form = NoteForm(request.POST if is_posted else None)
+        if not is_posted:
+            log_access(request.user, Access.VIEW, application.pk)
         if not form.is_valid():
             context = {
                 **self.admin_site.each_context(request),
@@ -53,7 +57,9 @@ class NotesAdmin(ApplicationParts):
                 "note_form": form,
                 "back": self.page_of(request, application, "notes"),
             }
-            return render(request, "admin/applications/application/note.html", context, status=422)
+            return render(
+                request, "admin/applications/application/note.html", context, status=422 if is_posted else 200
+            )
         note, unknown = add_note(
             application=application,
             text=form.cleaned_data["text"],

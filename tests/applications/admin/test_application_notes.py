@@ -68,6 +68,13 @@ def test_mentions_match_user_names_of_any_form():
     assert unknown == ["@ann", "-"]
 
 
+def test_page_of_a_note_opens_after_signing_in(office):
+    """There leads the page to sign in, for a note that is posted after the end of the session."""
+    response = office.anna.get(page(office.own, "note"))
+
+    assert (response.status_code, response.context["note_form"].errors) == (200, {})
+
+
 def test_invalid_note_is_shown_again_with_the_error(office):
     for text in ("", "  \n ", "a\0b", "x" * 10_001):
         response = office.anna.post(page(office.own, "note"), {"text": text})
