@@ -13,7 +13,8 @@ from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
-from openpyxl import load_workbook
+from openpyxl.reader.excel import ExcelReader
+from openpyxl.styles.stylesheet import apply_stylesheet
 from openpyxl.utils.exceptions import InvalidFileException
 from openpyxl.worksheet._reader import FORMULA_TAG, WorkSheetParser
 
@@ -28,6 +29,7 @@ ROWS_MAX = 20_000  # empty ones included
 COLUMNS_MAX = 100
 CELLS_MAX = 500_000  # of an XLSX file
 _MARKS = 7  # characters "<" of a cell, at most
+MARKS_MAX = 50_000  # of a part that openpyxl reads as a whole: sheets, styles and names
 
 Cell = dict[str, Any]  # "column", "value" and "data_type"
 Row = tuple[int, list[str]]  # the number that a spreadsheet shows, and the cells
@@ -112,9 +114,7 @@ def _xlsx(content: bytes) -> Iterator[Row]:
     not_xlsx = _("This is not a CSV or XLSX file, or it is damaged. Save it again as XLSX.")
     try:
         _check_parts(content)
-        book = load_workbook(io.BytesIO(content), read_only=True, keep_links=False)
-        sheet = book.worksheets[0]
-        for number, row in _stored_rows(book, sheet):
+        for number, row in _stored_rows(content):
             cells = [""] * (COLUMNS_MAX + 1)
             for cell in row:
                 if 0 < cell["column"] <= COLUMNS_MAX + 1:
@@ -158,15 +158,33 @@ class _Parser(WorkSheetParser):
         return f"={element.findtext(FORMULA_TAG) or ''}"
 
 
-def _stored_rows(book: Any, sheet: Any) -> Iterator[tuple[int, list[Cell]]]:
-    """Yield the number and the cells of the rows in the file. `iter_rows` would add all rows between them."""
-    with sheet._get_source() as source:
+class _Archive(zipfile.ZipFile):
+    """The parts of an XLSX file. openpyxl makes objects of those that it reads as a whole, which is slow."""
+
+    def read(self, name: str | zipfile.ZipInfo, pwd: bytes | None = None) -> bytes:
+        content = super().read(name, pwd)
+        if content.count(b"<") > MARKS_MAX:
+            raise ValueError
+        return content
+
+
+def _stored_rows(content: bytes) -> Iterator[tuple[int, list[Cell]]]:
+    """Yield the number and the cells of the rows in the first sheet. `load_workbook` would read all of each
+    sheet that does not state its size, and `iter_rows` would add the rows that are not in the file."""
+    reader = ExcelReader(io.BytesIO(content), read_only=True, keep_links=False)
+    reader.archive = archive = _Archive(io.BytesIO(content))
+    reader.read_manifest()
+    reader.read_strings()
+    reader.read_workbook()
+    apply_stylesheet(archive, reader.wb)
+    sheets = (rel.target for _sheet, rel in reader.parser.find_sheets() if "chartsheet" not in rel.Type)
+    with archive.open(next(target for target in sheets if target in reader.valid_files)) as source:
         yield from _Parser(
             source,
-            sheet._shared_strings,
-            epoch=book.epoch,
-            date_formats=book._date_formats,
-            timedelta_formats=book._timedelta_formats,
+            reader.shared_strings,
+            epoch=reader.wb.epoch,
+            date_formats=reader.wb._date_formats,
+            timedelta_formats=reader.wb._timedelta_formats,
         ).parse()
 
 

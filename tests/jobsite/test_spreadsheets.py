@@ -28,9 +28,10 @@ def refusal(content: bytes, rows_max: int = 5) -> str:
     return str(caught.value)
 
 
-def xlsx(*rows: list, sheet: str = "") -> bytes:
-    """Return an XLSX file with the `rows`, or with `sheet` as the XML of its sheet."""
+def xlsx(*rows: list, sheet: str = "", name: str = SHEET) -> bytes:
+    """Return an XLSX file with the `rows`, or with `sheet` as the XML of the part `name`."""
     book = Workbook()
+    book.create_sheet()
     for row in rows:
         book.active.append(row)
     file = BytesIO()
@@ -39,8 +40,8 @@ def xlsx(*rows: list, sheet: str = "") -> bytes:
         return file.getvalue()
     changed = BytesIO()
     with ZipFile(file) as parts, ZipFile(changed, "w", ZIP_DEFLATED) as out:
-        for name in parts.namelist():
-            out.writestr(name, sheet if name == SHEET else parts.read(name))
+        for part in parts.namelist():
+            out.writestr(part, sheet if part == name else parts.read(part))
     return changed.getvalue()
 
 
@@ -161,6 +162,12 @@ def test_a_small_file_costs_little(monkeypatch):
     assert refusal(xlsx(["a"], sheet=sheet.format(f"<row>{cells}</row>"))) == text_of_cells
     packed = refusal(xlsx(["a"], sheet=sheet.format("<row/>" * 100_000)))
     assert packed == "The file is compressed more than 50 times. Save it again as XLSX."
+
+    assert rows_of(xlsx(["a"], sheet="<", name="xl/worksheets/sheet2.xml")) == [(1, ["a"])]  # not read
+    monkeypatch.setattr(reading, "MARKS_MAX", 150)
+    assert rows_of(xlsx(["a"])) == [(1, ["a"])]
+    styles = f"<styleSheet {NAMESPACE}><cellXfs>{'<xf/>' * 150}</cellXfs></styleSheet>"
+    assert refusal(xlsx(["a"], sheet=styles, name="xl/styles.xml")) == DAMAGED
 
     monkeypatch.setattr(reading, "PARTS_MAX", 5)
     assert refusal(xlsx(["a"])) == "The file has more than 5 parts. Save it again as XLSX."
