@@ -11,8 +11,10 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection, models
 
+from jobsite.text.html import sanitise
 from tests.admin_pages import APPS, address, kind_of, routes, version_of
 from tests.applications.makers import make_application
+from vacancies.fields import HtmlField
 from vacancies.previews import token_for
 
 # As markup, in an attribute, in a JavaScript string of either kind, and in a template.
@@ -98,13 +100,16 @@ def new_value(field: models.Field, row: models.Model) -> Any:
     if not is_text or isinstance(field, models.FileField):
         return None
     text = f"{MARKER if (field.max_length or 1000) > len(MARKER) + 12 else SHORT} {row.pk}"
+    if isinstance(field, HtmlField):
+        return sanitise(text)  # as every write of the column does
     if isinstance(field, models.URLField) or field.name.endswith("url"):
         return f"https://x.test/{text}"
     return text
 
 
 def poison() -> int:
-    """Set every text of every row, past the checks of models and forms. Returns how many."""
+    """Set every text of every row, past the checks of models and forms, but sanitised in columns of HTML, which
+    pages trust. Returns how many."""
     count = 0
     quote = connection.ops.quote_name
     for app in APPS:

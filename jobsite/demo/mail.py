@@ -25,5 +25,6 @@ def collect() -> None:
 
 
 class EmailBackend(console.EmailBackend):
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, stream=open(file(), "a"), **kwargs)  # noqa: SIM115 - as long as the process
+    def send_messages(self, *args: Any) -> Any:
+        with file().open("a") as self.stream:
+            return super().send_messages(*args)

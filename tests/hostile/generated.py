@@ -49,8 +49,8 @@ MISSPELT = (
     "sort[title]", "fields[0]", "fields[vacancies]", "Sort", "FIELDS", "filter[title__contains]", "filter[regions][0]", "[page][size]", " page[size]", "page[limit]",
 )  # fmt: skip
 FOREIGN = ("ordering", "limit", "offset", "search", "q", "sortby")  # names of other interfaces
-IGNORED = ("utm_source", "_", "format", "callback", "id", "_connector", "_method", "status", "audience", "at")
-IGNORED += ("", "é", "x" * 200, "pages", "__proto__", "x[page]")
+IGNORED = ("utm_source", "_", "callback", "_connector", "_method", "at")
+IGNORED += ("", "é", "x" * 200, "__proto__", "x[page]")
 HEADERS = (
     *(f"Content-Type: text/plain; charset={name}" for name in CHARSETS[:24]), *(f"Cookie: {cookie}" for cookie in COOKIES if len(cookie) < 3000),
     f"Authorization: Bearer {MARK}", "Authorization: Basic ADox", "If-None-Match: junk", "Range: bytes=0-1", "Accept: */*", "Accept: application/json", "Accept-Language: xx", "Accept-Encoding: gzip",

@@ -229,7 +229,8 @@ PREVIEW = query(
     "A signed token from the admin. For a day, it shows the vacancy in any state as if it were published. "
     "The response is never cached, and `head_recruiter` is null if there is none.",
 )
-_WORDS = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"  # not blank, and no NUL
+# Not blank, no NUL, and no U+FFFD, which stands for bytes that are not UTF-8.
+_WORDS = r"^[^\u0000\uFFFD]*[^\s\u0000\uFFFD][^\u0000\uFFFD]*$"
 _OPTIONS = {"type": "array", "items": OPTION_VALUE, "minItems": 1, "maxItems": 100}
 FACETS = (
     query(

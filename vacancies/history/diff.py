@@ -13,7 +13,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from jobsite.text.formats import format_date, format_datetime
-from jobsite.text.html import text_lines
+from jobsite.text.html import sanitise, text_lines
 from vacancies.choices import Keyword
 from vacancies.fields import HtmlField
 from vacancies.models import Filter, Vacancy
@@ -66,8 +66,8 @@ def field_values(values: Mapping[str, object]) -> list[Difference]:
 
 
 def _formatted(name: str, value: Any, texts: list[str]) -> SafeString:
-    """Return HTML as it is: it was sanitised when it was written."""
-    return SafeString(value) if isinstance(_field(name), HtmlField) else _as_lines(texts)
+    """Return HTML as the public sees it. A content is JSON, and not a column that is sanitised when written."""
+    return SafeString(sanitise(value)) if isinstance(_field(name), HtmlField) else _as_lines(texts)
 
 
 def field_labels() -> dict[str, str]:

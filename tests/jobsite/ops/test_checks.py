@@ -199,6 +199,7 @@ def test_example_filled_in_is_clean(tmp_path):
     (tmp_path / "STATIC_ROOT").mkdir()
     (tmp_path / "STATIC_ROOT" / "staticfiles.json").write_text(MANIFEST)
     database = {"DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}", "REPLICA_URL": ""}
+    database["FILES_URL"] = ""  # a bucket replaces the folders
     variables = dict(EXAMPLE) | folders | database | {"SECRET_KEY": KEY, "BACKUP_KEY": BACKUP_KEY}
 
     done = manage("check", "--deploy", "--fail-level", "WARNING", **variables)
