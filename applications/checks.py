@@ -32,7 +32,8 @@ def antivirus_is_valid(**kwargs: object) -> list[CheckMessage]:
 def erasures_are_logged(**kwargs: object) -> list[CheckMessage]:
     """Report an ERASURE_LOG that cannot be written: no applicant could be erased."""
     log = Path(settings.ERASURE_LOG)
-    if not settings.ERASURE_LOG or os.access(log if log.exists() else log.parent, os.W_OK):
+    is_writable = os.access(log if log.exists() else log.parent, os.W_OK) and not log.is_dir()
+    if not settings.ERASURE_LOG or is_writable:
         return []
     hint = "Create its folder, or unset ERASURE_LOG: the database records erasures too."
     return [Warning(f"ERASURE_LOG, {log}, cannot be written.", hint=hint, id="jobsite.W033")]

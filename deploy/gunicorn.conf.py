@@ -112,6 +112,8 @@ def require_address(host: str, port: int) -> None:
             try:
                 probe.bind((host, port))
                 break
+            except OverflowError:
+                sys.exit(f"BIND: the port {port} is not from 0 to 65535.")
             except OSError as error:
                 if is_last:
                     sys.exit(f"BIND: cannot listen on {host}:{port}: {error.strerror}.")

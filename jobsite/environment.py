@@ -111,6 +111,8 @@ class Environment(environ.Env):
         schemes = ("redis", "rediss", "rediscache", "valkey", "valkeys", "locmemcache", "dummycache")
 
         def parse(url: str) -> dict[str, Any]:  # valkey speaks the protocol of redis
+            for each in url.split(","):
+                _ = urlsplit(each).port  # ValueError now, not when the cache is used
             return self.cache_url_config(f"redis{url.removeprefix('valkey')}" if "valkey" in url[:6] else url)
 
         return self._parsed(var, default, schemes, "redis://127.0.0.1:6379/0", parse)

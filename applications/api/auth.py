@@ -1,13 +1,13 @@
 """Bearer tokens: sign in and sign out (interface 5, docs/decisions.md #48, #49)."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.contrib.auth import authenticate
 from django.contrib.auth.signals import user_logged_in
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
-from rest_framework.exceptions import AuthenticationFailed, ParseError
+from rest_framework.exceptions import APIException, AuthenticationFailed, ParseError
 from rest_framework.parsers import JSONParser
 from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.request import Request
@@ -16,6 +16,7 @@ from rest_framework.viewsets import ViewSet
 
 from applications import tokens
 from applications.api import schema
+from applications.api.bodies import COMPRESSED
 from jobsite.api import caching
 from jobsite.api.authentication import BearerAuthentication
 from jobsite.api.openapi import example, titled
@@ -31,14 +32,25 @@ class CredentialsSerializer(serializers.Serializer):
 
     username = serializers.CharField(max_length=150)
     password = serializers.CharField(max_length=4096, trim_whitespace=False)
+    default_error_messages: ClassVar[dict[str, Any]] = {"invalid": "The JSON must be an object."}
+
+
+class CompressedError(APIException):
+    """A body with a Content-Encoding."""
+
+    status_code = 415
+    default_detail = COMPRESSED
 
 
 class ShallowJSONParser(JSONParser):
     """JSON. A body that nests too deeply for Python is a 400, not a 500."""
 
-    def parse(self, *args: Any, **kwargs: Any) -> JsonObject:
+    def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> JsonObject:
+        if parser_context["request"].headers.get("Content-Encoding", "identity").lower() != "identity":
+            raise CompressedError
         try:
-            return super().parse(*args, **kwargs)
+            document: JsonObject = super().parse(stream, media_type, parser_context)
+            return document
         except RecursionError:
             raise ParseError("The JSON is nested too deeply.") from None
         except ParseError:  # with Python's own text
@@ -77,7 +89,7 @@ class ShallowJSONParser(JSONParser):
                 schema.refused(
                     400, "The body is not a JSON object with a user name and a password.", schema.BAD_BODY
                 ),
-                schema.refused(415, "The `Content-Type` of the body is not JSON."),
+                schema.refused(415, "The `Content-Type` of the body is not JSON, or the body is compressed."),
                 errors={401: "Unauthorized", 429: "TooManyRequests"},
             ),
         }

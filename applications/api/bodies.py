@@ -50,6 +50,7 @@ class BodyError(Exception):
 
 TOO_LARGE = "The body is larger than 25 MB."
 NO_ROOM = "The server cannot store files at the moment. Nothing was saved. Try again later."
+COMPRESSED = "Send the body without a Content-Encoding: it must not be compressed."
 TRUNCATED = "The body is shorter than Content-Length says, or the connection was lost."
 NOT_MULTIPART = "The body is not a complete multipart/form-data (RFC 7578)."
 
@@ -65,7 +66,7 @@ def reading(request: HttpRequest, fields: Collection[str]) -> Iterator[tuple[Jso
     if media_type not in ("application/json", "multipart/form-data"):
         raise BodyError("Send application/json or multipart/form-data.", 415)
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise BodyError("Send the body without a Content-Encoding: it must not be compressed.", 415)
+        raise BodyError(COMPRESSED, 415)
     body = _Body(request)
     if media_type == "application/json":
         yield _document(b"".join(body.chunks())), {}

@@ -21,22 +21,24 @@ FAMILIES = frozenset({"page", "filter", "sort", "field"})
 NONE = ""
 OTHER_NAMES = {
     "page[size]": """pagesize pagelimit pageperpage perpage itemperpage resultperpage limit size count row
-        take top max maxresult""",
+        take top max maxresult result num""",
     "page[number]": """page pagenumber pageno pagenum pageindex pageoffset currentpage offset start startindex
-        skip cursor""",
+        skip cursor next pagination pg""",
     "filter[search]": "q query search searchterm searchquery keyword term text fulltext",
-    "sort": "sort sortby sortorder sortdirection order orderby ordering orderdirection direction",
+    "sort": "sort sortby sortorder sortdirection order orderby ordering orderdirection direction dir",
     "fields": "field select only column attribute property include exclude expand embed",
     "filter[functiongroup]": "category jobcategory function jobfunction sector industry department",
-    "filter[contract_types]": "contract employmenttype",
+    "filter[contract_types]": "contract employment employmenttype",
     "filter[work_regimes]": "regime schedule workschedule workinghour parttime fulltime",
-    "filter[regions]": "city province country place area state postcode",
+    "filter[regions]": "city province country place area state postcode postalcode zip zipcode",
     NONE: """id ids name since after before until from to date startdate enddate modified changed posted
         published expired closing deadline status lang language locale format employer organisation
-        organization salary remote tag featured internal audience vacancyid jobid""",
+        organization salary wage remote tag featured internal audience vacancyid jobid lastmodified expiry
+        validuntil active open new latest hl lng output callback facet aggregation experience seniority
+        education skill level radius distance lat lon""",
 }
 # Words that a name may have beside its meaning.
-_FILLERS = """filter by is has in the a id name value since after before from to until at on date
+_FILLERS = """filter where by is has in the a id name value since after before from to until at on date
     min max gt gte lt lte eq ne not like ilike contain icontain iexact exact equal start end with
     slug code vacancy job"""
 _WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")

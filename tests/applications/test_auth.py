@@ -1,5 +1,6 @@
 """POST and DELETE /v1/auth/token: issuing, errors, CORS and revocation."""
 
+import gzip
 import json
 from datetime import timedelta
 from unittest import mock
@@ -193,6 +194,7 @@ def test_invalid_members_of_the_body_are_reported(client, jane):
         errors = problem(answer)["errors"]
         assert {error["parameter"] for error in errors} == refused, body
         assert all(error["detail"] for error in errors), body
+        assert "dictionary" not in answer.text, body  # a text for Python's developers
         assert "zyxsecret" not in answer.text
 
 
@@ -205,6 +207,9 @@ def test_body_that_is_not_json_is_a_400(client, jane):
         answer = client.post(TOKEN, body, content_type="application/json")
         assert (answer.status_code, bool(problem(answer))) == (400, True), body[:60]
         assert "line 1" not in answer.text, body[:60]  # a text of Python
+    packed = gzip.compress(b'{"username": "jane", "password": "x"}')
+    answer = client.post(TOKEN, packed, content_type="application/json", headers={"Content-Encoding": "gzip"})
+    assert (answer.status_code, "must not be compressed" in answer.text) == (415, True)
     for length in (None, "0", "-1", "abc", "9" * 30):
         extra = {} if length is None else {"CONTENT_LENGTH": length}
         answer = client.generic("POST", TOKEN, b"{}" if length else b"", "application/json", **extra)

@@ -50,6 +50,7 @@ def test_wrong_setting_ends_in_a_line_that_names_the_variable(tmp_path, site):
     for variables, line in (
         ({"WEB_THREADS": "two"}, "WEB_THREADS is 'two', not a whole number of 1 or more."),
         ({"BIND": "127.0.0.1:http"}, "BIND is '127.0.0.1:http': 'http' is not a valid port number."),
+        ({"BIND": "127.0.0.1:99999"}, "BIND: the port 99999 is not from 0 to 65535."),
         ({"BIND": used}, f"BIND: cannot listen on {used}: Address already in use."),
         (free | {"DATABASE_URL": "mysql://u:hunter2@h/x"},
          "DATABASE_URL begins with mysql://; it must be like postgres://user:password@host/name."),

@@ -21,9 +21,12 @@ CLOCK_SKEW = timedelta(minutes=5)
 _STATE_WORD = re.compile(
     "status|state|draft|(un)?publish(ed)?|publication|(in)?active|visible|visibility|hidden|archived?"
     "|clos(e[ds]?|ing)|expir(e[ds]?|y|ation)|deleted|removed|withdrawn|(on|off)line|live|scheduled|audience"
-    "|unlisted|deadline|until|valid|embargo|enabled|disabled"
+    "|unlisted|deadline|until|valid|embargo|enabled|disabled|approv(ed|al)|pending|review(ed)?|moderat(ed|ion)"
+    "|suspended|paused|cancell?ed|trashed|filled|workflow|releas(ed?|ing)|end(s|ed)?"
 )
-_AUDIENCE_WORDS = {"internal", "external", "public", "private", "confidential", "only"}
+# Words that say so only without others: "internal", not "title_internal".
+_LONE_WORDS = {"internal", "external", "public", "private", "confidential", "only"}
+_LONE_WORDS |= {"open", "listed", "shown", "on", "hold"}
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
 
@@ -110,7 +113,7 @@ def _state_keys(unknown: Iterable[str]) -> list[Remark]:
     errors = []
     for key in sorted(unknown):
         words = {word.lower() for word in _WORD.findall(key)} - {"is"}
-        if any(map(_STATE_WORD.fullmatch, words)) or (words and words <= _AUDIENCE_WORDS):
+        if any(map(_STATE_WORD.fullmatch, words)) or (words and words <= _LONE_WORDS):
             errors.append(Remark(key, "state_key", text))
     return errors
 

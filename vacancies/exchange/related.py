@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
+from unicodedata import normalize
 
 from jobsite.types import JsonObject
 from vacancies.choices import Keyword
@@ -12,8 +13,8 @@ Note = Callable[[str, str], None]  # called with the code and the text of a note
 
 
 def comparable(label: str) -> str:
-    """Return `label` without case and outer spaces. Labels that differ only in these are the same."""
-    return label.strip().casefold()
+    """Return `label` without case and outer spaces, its accents composed. Equal ones are the same label."""
+    return normalize("NFC", label).strip().casefold()
 
 
 class RelatedRows:

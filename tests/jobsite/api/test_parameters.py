@@ -95,13 +95,13 @@ def test_invalid_list_or_repeated_parameter_is_rejected(client):
 NEAR_MISSES = {
     "page[size]": "page_size pageSize page-size per_page perPage limit LIMIT _limit $top size page[limit] "
     "Page[size] page[size][] page%5Bsize%5D",
-    "page[number]": "page Page offset page[offset] page_number _page pageNumber skip $skip start number "
+    "page[number]": "page Page offset page[offset] page_number _page pageNumber skip $skip start number next "
     "page[]",
     SEARCH: "q query search Search keywords filter[q] filter[search][]",
-    "sort": "sort_by sortBy order order_by ordering sort[] _sort",
+    "sort": "sort_by sortBy order order_by ordering sort[] _sort dir",
     "fields": "field select $select Fields",
     REGIONS: "region regions filter.regions FILTER[REGIONS] filters[regions] filter_region regionId regoins "
-    "city",
+    "city where[regions] zip",
     "filter[types]": "type types filter[type] job_type vacancyTypes",
     "filter[contract_types]": "contract_type contractType contract",
     "filter[work_regimes]": "work_regime work-regimes",
@@ -111,7 +111,7 @@ NEAR_MISSES = {
 # Keys of an item, and names of other APIs, for which there is no parameter.
 NO_PARAMETERS = """brand brands is_hot hot isPermanent title titel location updated_at updated_since
     createdAfter since date_from lang locale recruiter head_recruiter_id company id ids status
-    internal filter[brand] filters[x] page_x"""
+    internal filter[brand] filters[x] page_x active valid_until lastModified seniority lng radius"""
 RESEMBLE_NOTHING = "session source campaign version random timestamp offerwall api_key foo x contest token"
 
 

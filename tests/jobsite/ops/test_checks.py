@@ -119,6 +119,8 @@ def test_invalid_variable_is_named_in_one_line_without_passwords(start):
         ("CACHE_URL", "", "CACHE_URL is empty; it must be like redis://127.0.0.1:6379/0."),
         ("CACHE_URL", "filecache:///tmp",
          "CACHE_URL begins with filecache://; it must be like redis://127.0.0.1:6379/0."),
+        ("CACHE_URL", "redis://127.0.0.1:abc/0",
+         f"CACHE_URL cannot be read; it must be like redis://127.0.0.1:6379/0.{encode}"),
         ("DATABASE_URL", "", f"DATABASE_URL is empty; {url}"),
         ("DATABASE_URL", "'postgres://joe:hunter2@db/x'",
          "DATABASE_URL begins with a quotation mark: write the value without quotes."),
@@ -455,5 +457,6 @@ def test_record_of_erasures_that_cannot_be_written_is_a_warning(settings, tmp_pa
         ("", []),
         (str(tmp_path / "erased"), []),
         (str(tmp_path / "no such folder" / "erased"), ["W033"]),
+        (str(tmp_path), ["W033"]),
     ):
         assert ids(erasures_are_logged) == found

@@ -193,7 +193,7 @@ def test_unknown_or_invalid_state_refuses_the_row(tmp_path):
             for key, value in (
                 ("Status", "draft"), ("state", "open"), ("is_published", False), ("isDraft", True),
                 ("active", 0), ("publish_from", FUTURE), ("validThrough", "2026-01-01"), ("internal", True),
-                ("workflow-state", ""),
+                ("workflow-state", ""), ("approved", False), ("on_hold", True), ("end_date", "2020-01-01"),
             )
         ),
         ({"status": "Draft"}, f'status: {allowed} "Draft".'),
