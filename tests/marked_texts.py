@@ -108,8 +108,8 @@ def new_value(field: models.Field, row: models.Model) -> Any:
 
 
 def poison() -> int:
-    """Set every text of every row, past the checks of models and forms, but sanitised in columns of HTML, which
-    pages trust. Returns how many."""
+    """Set every text of every row, past the checks of models and forms, but sanitised in columns of HTML,
+    which pages trust. Returns how many."""
     count = 0
     quote = connection.ops.quote_name
     for app in APPS:

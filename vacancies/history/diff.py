@@ -66,7 +66,7 @@ def field_values(values: Mapping[str, object]) -> list[Difference]:
 
 
 def _formatted(name: str, value: Any, texts: list[str]) -> SafeString:
-    """Return HTML as the public sees it. A content is JSON, and not a column that is sanitised when written."""
+    """Return HTML as the public sees it. A content is JSON, not a column that is sanitised when written."""
     return SafeString(sanitise(value)) if isinstance(_field(name), HtmlField) else _as_lines(texts)
 
 
