@@ -16,6 +16,7 @@ from tests.browser.admin import (
     make_office,
     picture,
     run_action,
+    save,
     tab,
     visit,
 )  # fmt: skip
@@ -54,6 +55,10 @@ def test_dates_are_checked_while_the_user_types(live_server: Any, browser_page: 
     page.locator("#id_is_permanent").check(force=True)
     page.get_by_text("The vacancy is continuously open, but has a closing date.").wait_for()
     assert findings(page) == []
+    page.fill("#id_last_day", "tomorrow")
+    save(page)
+    tab(page, "Publication")
+    assert page.get_by_text("Enter a valid date").locator("visible=true").count() == 1
 
 
 def test_status_and_dates_are_shown_once(live_server: Any, browser_page: Any, office: User) -> None:

@@ -35,6 +35,21 @@ def titles(page: Any) -> list[str]:
     return page.locator("#result_list tbody th a").all_inner_texts()
 
 
+def test_columns_fit_a_laptop(live_server: Any, browser_page: Any, office: User) -> None:
+    page, site = browser_page, live_server.url
+    brand = make_brand("Sint-Aldegondis Ziekenhuizen")
+    make_vacancy(title="Projectingenieur voor de herinrichting", status="unpublished", brand=brand)
+    make_vacancy(title="Nurse", is_hot=True, publish_until=in_days(30), brand=brand)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    log_in(page, site)
+    visit(page, f"{site}{ADMIN}")
+    table, page_width = page.evaluate("""() => {
+      const list = document.querySelector(".vacancy-list");
+      return [list.scrollWidth - list.clientWidth, document.documentElement.scrollWidth];
+    }""")
+    assert (table, page_width) == (0, 1280)
+
+
 @pytest.mark.each_django
 def test_view_is_made_of_filters_and_columns(live_server: Any, browser_page: Any, office: User) -> None:
     page, site = browser_page, live_server.url

@@ -89,8 +89,6 @@ window.addEventListener("load", () => {
     form.addEventListener("submit", async (event) => {
       if (!form.dataset.draft) return typed.delete(form);
       event.preventDefault();
-      const csrf = csrfCookie(); // another one after signing in again
-      if (csrf) form.elements.csrfmiddlewaretoken.value = csrf;
       try {
         if (form.dataset.kind === "note") return await sendNote(form);
         if (!(await isSignedIn(form))) return say(form, form.dataset.signedOut, true);
@@ -105,6 +103,11 @@ window.addEventListener("load", () => {
       HTMLFormElement.prototype.submit.call(form);
     });
   }
+  document.addEventListener("submit", ({ target }) => {
+    const csrf = csrfCookie(); // another one after signing in again, also for the rating and the stage
+    const field = target.elements.csrfmiddlewaretoken;
+    if (csrf && field) field.value = csrf;
+  }, true); // before the form is read
   document.querySelectorAll("form[data-unsent]").forEach(watch);
   window.addEventListener("beforeunload", (event) => {
     const isLost = (form) => textsOf(form).some((field) => field.value.trim());

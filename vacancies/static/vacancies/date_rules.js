@@ -41,8 +41,10 @@ window.addEventListener("load", () => {
     if (from && day < from) return rules.before_start;
     return permanent && permanent.checked ? rules.permanent : "";
   };
+  const refused = document.getElementById(`${closing.id}_error`)?.textContent.trim(); // stands there already
   const check = () => {
-    const text = problem();
+    const found = problem();
+    const text = found === refused ? "" : found;
     if (report.textContent !== text) report.textContent = text;
   };
   let timer;

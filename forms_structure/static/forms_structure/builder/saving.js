@@ -19,7 +19,7 @@ export class Saving {
 
   // --- the copy in this browser: jobsite/admin.js removes it at the sign-out ---
 
-  get key() {
+  get nameOfCopy() {
     return `unsaved:${this.root.dataset.user}:${location.pathname}`;
   }
 
@@ -28,8 +28,8 @@ export class Saving {
     const { name, language } = this.form;
     const copy = { at: Date.now(), revision: this.saved.revision, form: { name, language, structure: this.structure() } };
     try {
-      if (this.isDirty() && !this.isLeaving) localStorage.setItem(this.key, JSON.stringify(copy));
-      else localStorage.removeItem(this.key);
+      if (this.isDirty() && !this.isLeaving) localStorage.setItem(this.nameOfCopy, JSON.stringify(copy));
+      else localStorage.removeItem(this.nameOfCopy);
     } catch {
       // no room: the page still asks before it is left
     }
@@ -39,13 +39,13 @@ export class Saving {
   restore() {
     let copy = null;
     try {
-      copy = JSON.parse(localStorage.getItem(this.key));
+      copy = JSON.parse(localStorage.getItem(this.nameOfCopy));
     } catch {
       // not ours
     }
     if (!copy || !this.canChange || !(copy.at > Date.now() - KEPT)) return;
     const form = tree.readForm(copy.form, this.kinds);
-    if (this.text(form) === this.saved.text) return localStorage.removeItem(this.key);
+    if (this.text(form) === this.saved.text) return localStorage.removeItem(this.nameOfCopy);
     this.state.change(form, { select: null });
     this.saved.revision = copy.revision;
     this.notes.toast(gettext("Unsaved changes were restored."), () => this.state.undo());
