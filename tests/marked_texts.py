@@ -95,6 +95,11 @@ def new_value(field: models.Field, row: models.Model) -> Any:
     is_text = isinstance(field, models.CharField | models.TextField)
     if field.choices or field.name in UNCHANGED_FIELDS.get(row._meta.label, ()):
         return None
+    if row._meta.app_label == "forms_structure" and isinstance(field, models.JSONField):
+        form = marked(value, KEYS_KEPT)
+        for section in form if isinstance(form, list) else ():
+            section["description"] = sanitise(MARKER)  # as every structure that is read and stored
+        return json.dumps(form)
     if isinstance(field, models.JSONField):
         return json.dumps(marked(value, STATES if row._meta.label == "vacancies.Version" else KEYS_KEPT))
     if not is_text or isinstance(field, models.FileField):

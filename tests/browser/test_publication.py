@@ -114,6 +114,7 @@ def test_files_have_names_and_thumbnails(live_server: Any, browser_page: Any, of
     log_in(page, site)
     visit(page, f"{site}{ADMIN}{vacancy.pk}/change/")
     tab(page, "Media")
+    page.get_by_alt_text("Image preview").wait_for()
     shown = [
         each.input_value() for each in page.locator("input[type=text][disabled]").all() if each.is_visible()
     ]

@@ -49,7 +49,7 @@ MISSPELT = (
     "sort[title]", "fields[0]", "fields[vacancies]", "Sort", "FIELDS", "filter[title__contains]", "filter[regions][0]", "[page][size]", " page[size]", "page[limit]",
 )  # fmt: skip
 FOREIGN = ("ordering", "limit", "offset", "search", "q", "sortby")  # names of other interfaces
-IGNORED = ("utm_source", "_", "callback", "_connector", "_method", "at")
+IGNORED = ("utm_source", "_", "_connector", "_method", "at")
 IGNORED += ("", "é", "x" * 200, "__proto__", "x[page]")
 HEADERS = (
     *(f"Content-Type: text/plain; charset={name}" for name in CHARSETS[:24]), *(f"Cookie: {cookie}" for cookie in COOKIES if len(cookie) < 3000),

@@ -8,7 +8,7 @@ import tarfile
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO, NamedTuple
 
@@ -57,7 +57,8 @@ def create(folder: Path, *, now: datetime, keep: int | None, progress: Progress)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with locked(folder):
         _remove_parts(folder)  # of a process that was killed
-        final = folder / NAME.format(now.astimezone(UTC))
+        while (final := folder / NAME.format(now.astimezone(UTC))).exists():
+            now += timedelta(seconds=1)  # never replace an archive of the same second
         archive, database = (folder / f".{final.name}.{name}{PART}" for name in ("archive", "database"))
         try:
             with create_private(archive) as file:
