@@ -19,6 +19,8 @@ _FOLDED = (
     | dict.fromkeys("‐‑‒–—", "-")
 )
 _TRANSLATED = str.maketrans(_FOLDED)
+_GREEK = "ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩ"
+_CYRILLIC = "АБВГДЕЖЗИКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЂЄЅІЈЉЊЋЏҐ"
 _FUNCTION = "jobsite_fold"  # on SQLite
 # Accents and invisible format characters, such as the soft hyphen.
 _INSIGNIFICANT = r"[\u00AD\u0300-\u036F\u200B-\u200F\u2060\uFEFF]"
@@ -47,8 +49,9 @@ def folded_sql(text: str) -> str:
     """Return the SQL expression of PostgreSQL that folds `text`, itself SQL. An index can have it: it uses
     immutable functions only, and no extension. ASCII takes a tenth of the time of other texts."""
     folded = f"regexp_replace(lower(normalize({text}, NFKD)), '{_INSIGNIFICANT}', '', 'g')"
-    single = {"ẞ": "ß"}
-    for letter, plain in _FOLDED.items():  # in the locale C, lower() changes ASCII only
+    # In the locale C, lower() changes ASCII only.
+    single = {"ẞ": "ß", "ς": "σ"} | {letter: letter.lower() for letter in _GREEK + _CYRILLIC}
+    for letter, plain in _FOLDED.items():
         single |= {variant: plain if len(plain) == 1 else letter for variant in (letter.upper(), letter)}
     single = {letter: plain for letter, plain in single.items() if letter != plain}
     from_, to = ("".join(part).replace("'", "''") for part in (single.keys(), single.values()))
