@@ -89,7 +89,7 @@ def _is_one_too_many(application: Application, at: datetime) -> bool:
     if recent.exclude(error=TOO_MANY).order_by()[:limit].count() >= limit:
         return True
     # Whoever has an account can delete their applications, and so these rows. The cache remembers them.
-    counted = salted_hmac("applications.receipts", address).hexdigest()
+    counted = salted_hmac("applications.receipts", address, algorithm="sha256").hexdigest()
     return not RateLimit(settings.RECEIPT_RATE).allow(f"receipts-{counted}")
 
 
