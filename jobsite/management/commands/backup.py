@@ -8,6 +8,7 @@ from django.utils import timezone
 from applications import privacy
 from jobsite.ops.backups.create import create
 from jobsite.ops.backups.files import BackupError
+from jobsite.ops.backups.manifest import counts
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
 
@@ -36,8 +37,8 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"The record of erasures was not copied: {error}") from None
         manifest = backup.manifest
-        rows, size = sum(manifest["tables"].values()), backup.path.stat().st_size
-        files, missing = len(manifest["parts"]) - 1, manifest["missing"]
+        (rows, files), missing = counts(manifest), manifest["missing"]
+        size = backup.path.stat().st_size
         lines = [f"Missing file that the database names: {name}" for name in missing[:LINES_MAX]]
         if missing:
             lines.append(f"{len(missing)} files are missing, so no older archive was removed.")

@@ -10,6 +10,7 @@ from django.db import DatabaseError
 from applications import privacy
 from jobsite.ops.backups import rehearsal
 from jobsite.ops.backups.files import BackupError
+from jobsite.ops.backups.manifest import counts
 from jobsite.ops.backups.restore import restore
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
@@ -47,7 +48,7 @@ class Command(BaseCommand):
         except (BackupError, DatabaseError, OSError) as error:
             raise CommandError(f"The archive cannot be restored: {error}") from None
         manifest = done.manifest
-        rows, files = sum(manifest["tables"].values()), len(manifest["parts"]) - 1
+        rows, files = counts(manifest)
         *lines, agreed = audit.getvalue().strip().splitlines()
         lines += [f"Missing file that the database names: {name}" for name in manifest["missing"]]
         self.finish(

@@ -7,6 +7,7 @@ from django.db import DatabaseError
 
 from applications import privacy
 from jobsite.ops.backups.files import BackupError
+from jobsite.ops.backups.manifest import counts
 from jobsite.ops.backups.restore import Restored, Verified, restore, verify
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
@@ -53,7 +54,7 @@ class Command(BaseCommand):
 
     def report(self, verb: str, found: Verified | Restored, lines: Iterable[str] = (), **data: Any) -> None:
         manifest = found.manifest
-        rows, files = sum(manifest["tables"].values()), len(manifest["parts"]) - 1
+        rows, files = counts(manifest)
         again = f" {data['erased']} applicants erased again." if data.get("erased") else ""
         if data.get("applications"):
             again += f" {data['applications']} other applications erased again."

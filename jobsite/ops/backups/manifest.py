@@ -42,6 +42,11 @@ SCHEMA = {
 }  # fmt: skip
 
 
+def counts(manifest: JsonObject) -> tuple[int, int]:
+    """Return the numbers of rows and of files in the archive, without the database itself."""
+    return sum(manifest["tables"].values()), len(manifest["parts"]) - 1
+
+
 def parse(text: bytes) -> JsonObject:
     """Return the manifest in `text`. Raises BackupError, or ValueError if it is not JSON."""
     try:

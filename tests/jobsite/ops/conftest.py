@@ -7,7 +7,6 @@ import pytest
 from django.core.files.base import ContentFile
 from django.db import connection
 
-from jobsite.wsgi import _bare
 from tests.applications.makers import make_application, make_file, make_step, make_submission
 from tests.contract.sample import make_site
 from tests.jobsite.ops.backups import Site
@@ -15,6 +14,9 @@ from tests.jobsite.ops.backups import Site
 
 @pytest.fixture
 def site(wsgi: Any, settings: Any, filters: Any) -> Site:
+    # Not above: a conftest can be loaded before the settings, which the module changes for its process.
+    from jobsite.wsgi import _bare
+
     settings.RESPONSE_CACHE_MB = 16
     vacancies = make_site()
     vacancies[0].attachments.create(position=9, name="Brochure", file=ContentFile(b"%PDF-1", "brochure.pdf"))

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import pytest
 from django.db import connections
 
-from jobsite import wsgi
 from jobsite.serving.postgresql import base
 from jobsite.serving.response_cache import ResponseCache
 from jobsite.serving.revision import read_state
@@ -85,6 +84,9 @@ def wait_for_replay(cluster):
 def site(cluster, settings, monkeypatch, django_db_blocker):
     """A process that serves from the cluster, with its response cache and one thread, whose connections
     persist. `run` calls a function in that thread."""
+    # Not above: a conftest can be loaded before the settings, which the module changes for its process.
+    from jobsite import wsgi
+
     settings.RESPONSE_CACHE_MB = 8
     monkeypatch.setattr(wsgi, "_replica_failed", False)
     monkeypatch.setattr(wsgi, "_django", ResponseCache(wsgi._bare, read_state))
