@@ -19,7 +19,7 @@ from django.db.models.fields.files import FieldFile, ImageFieldFile
 from django.utils.translation import gettext_lazy as _
 from PIL import Image, ImageCms, ImageOps
 
-from jobsite.object_store.gate import UnavailableError
+from jobsite.object_store.circuit_breaker import UnavailableError
 from vacancies.validators import (
     DOCUMENT_IMAGES,
     DOCUMENT_RULE,

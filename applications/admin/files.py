@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from applications.admin.brand_access import BrandScopedNoAddAdmin, log_access
 from applications.models import Access, SubmissionFile
 from applications.submissions.files import download_name, media_type, open_file
-from jobsite.object_store.gate import UnavailableError
+from jobsite.object_store.circuit_breaker import UnavailableError
 from jobsite.types import UserRequest
 
 logger = logging.getLogger(__name__)

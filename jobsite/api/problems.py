@@ -19,7 +19,7 @@ from psycopg.errors import LockNotAvailable
 from rest_framework import exceptions
 from rest_framework.views import set_rollback
 
-from jobsite.object_store.gate import UnavailableError
+from jobsite.object_store.circuit_breaker import UnavailableError
 
 logger = logging.getLogger("django.request")
 

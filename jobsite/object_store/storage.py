@@ -23,7 +23,7 @@ from django.utils.encoding import filepath_to_uri
 from storages.backends.s3 import S3Storage
 from urllib3.exceptions import HTTPError
 
-from jobsite.object_store.gate import Gate, UnavailableError
+from jobsite.object_store.circuit_breaker import CircuitBreaker, UnavailableError
 
 CONNECT, READ = 2, 5  # seconds
 DEADLINE = 20.0  # seconds that a file may take
@@ -38,8 +38,8 @@ class Entry(NamedTuple):
 
 
 @cache
-def _gate(slots: int) -> Gate:
-    return Gate(slots)
+def _circuit_breaker(slots: int) -> CircuitBreaker:
+    return CircuitBreaker(slots)
 
 
 def _end() -> float:
@@ -89,7 +89,7 @@ class ObjectStorage(S3Storage):
     @contextmanager
     def _request(self, name: str = "") -> Iterator[dict[str, str]]:
         """Yield the arguments that name an object. Raise OSError for an error of the store."""
-        with _gate(settings.FILES_THREADS).enter():
+        with _circuit_breaker(settings.FILES_THREADS).request():
             try:
                 yield {"Bucket": self.bucket_name, "Key": f"{self.location}/{name}"}
             except ClientError as error:

@@ -19,7 +19,7 @@ from django.db import DatabaseError
 from django.utils import translation
 from tqdm import tqdm
 
-from jobsite.object_store.gate import UnavailableError
+from jobsite.object_store.circuit_breaker import UnavailableError
 from jobsite.ops import health
 
 INTERRUPTED = 130  # 128 + SIGINT, the convention of shells

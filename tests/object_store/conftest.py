@@ -34,15 +34,15 @@ def url(swift: servers.Swift) -> str:
 
 @pytest.fixture
 def bucket(url: str, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A site with its files in the bucket, as in a process that serves. A slow machine closes no gate."""
-    monkeypatch.setattr("jobsite.object_store.gate.SLOW", 60)
+    """A site with its files in the bucket, as in a process that serves. A slow machine opens no circuit."""
+    monkeypatch.setattr("jobsite.object_store.circuit_breaker.SLOW", 60)
     use(settings, url)
 
 
 def use(settings: Any, url: str) -> None:
     from jobsite.object_store import storage  # needs django-storages
 
-    storage._gate.cache_clear()  # of another test
+    storage._circuit_breaker.cache_clear()  # of another test
     settings.FILES_IN_BUCKET, settings.FILES_THREADS = True, 2
     backend = "jobsite.object_store.storage.ObjectStorage"
     settings.STORAGES = settings.STORAGES | {
