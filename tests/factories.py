@@ -8,8 +8,8 @@ from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 
 from vacancies.choices import Keyword
+from vacancies.fields import free_value
 from vacancies.models import Brand, Filter, FilterOption, Recruiter, Vacancy, VacancyOption, VacancyRecruiter
-from vacancies.models.catalogue import free_value
 
 _numbers = count(1)
 

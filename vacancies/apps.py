@@ -12,7 +12,7 @@ PERMISSIONS = [
 class VacanciesConfig(AppConfig):
     name = "vacancies"
     # Changes of these rows raise the revision (jobsite/serving/revision.py). Many vacancies share the latter.
-    tracked_models = ("Vacancy", "VacancyOption", "VacancyRecruiter", "Attachment")
+    tracked_models = ("Vacancy", "VacancyOption", "VacancyRecruiter", "Attachment", "Place")
     shared_models = ("Brand", "Recruiter", "Filter", "FilterOption")
     verbose_name = _("Vacancies")
 

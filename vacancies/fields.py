@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.utils.text import slugify
 from django_prose_editor.fields import ProseEditorField
 
 from jobsite.db.folding import fold
@@ -77,6 +78,37 @@ class FoldedField(models.TextField):
         value = " ".join(filter(None, texts))
         setattr(model_instance, self.attname, value)
         return value
+
+
+class SlugFromField(models.SlugField):
+    """A slug that a save derives from the field `source` of the row if it is empty. It is unique among the
+    rows of the model, and stays when the source changes, because links contain it."""
+
+    def __init__(self, *args: Any, source: str = "", **kwargs: Any) -> None:
+        self.source = source
+        defaults: dict[str, Any] = {"max_length": 200, "blank": True, "default": "", "db_default": ""}
+        super().__init__(*args, **defaults | kwargs)
+
+    def deconstruct(self) -> tuple:
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.SlugField", args, kwargs
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> str:
+        value = getattr(model_instance, self.attname)
+        if not value:
+            rows = type(model_instance)._default_manager.order_by().exclude(pk=model_instance.pk)
+            taken = set(rows.values_list(self.attname, flat=True))
+            value = free_value(getattr(model_instance, self.source), taken)
+            setattr(model_instance, self.attname, value)
+        return value
+
+
+def free_value(label: str, taken: set[str]) -> str:
+    """Return the slug of `label`, numbered when `taken` holds it: "full-time", "full-time-2"."""
+    base = slugify(label)[:180] or "option"
+    return next(
+        value for n in range(1, len(taken) + 2) if (value := base if n == 1 else f"{base}-{n}") not in taken
+    )
 
 
 def plain_fields(model: type[models.Model]) -> tuple[models.Field, ...]:

@@ -215,16 +215,18 @@ class VacancyQuerySet(PublishedQuerySet):
 
     def with_related(self, fields: Collection[str] | None = None) -> Self:
         """Load what an item of the interface shows, or only its `fields`, in a fixed number of queries: the
-        vacancies with brand and head recruiter, their options, their recruiters, their attachments."""
+        vacancies with brand and head recruiter, their options, recruiters, places and attachments."""
         shown = set(fields) if fields is not None else None
         unseen = set(html_fields(self.model)) - shown if shown is not None else set()
         queryset = self.defer("search_text", "title_folded", *unseen)
-        for relation in ("brand", "head_recruiter"):
-            if shown is None or relation in shown:
+        for relation, keys in (("brand", {"brand", "url"}), ("head_recruiter", {"head_recruiter"})):
+            if shown is None or shown & keys:
                 queryset = queryset.select_related(relation)
-        if shown is None or shown & set(Keyword.values):
+        if shown is None or shown & {*Keyword.values, "employment_types"}:
             choices = self.model.options.through._default_manager.annotate(
-                keyword=F("option__filter__keyword"), label=F("option__label")
+                keyword=F("option__filter__keyword"),
+                label=F("option__label"),
+                employment_type=F("option__employment_type"),
             )
             queryset = queryset.prefetch_related(
                 Prefetch("choices", choices.order_by("position", "pk"), to_attr="ordered_choices")
@@ -236,6 +238,8 @@ class VacancyQuerySet(PublishedQuerySet):
                     "recruiter_links", links.order_by("position", "pk"), to_attr="ordered_recruiter_links"
                 )
             )
+        if shown is None or shown & {"places", "remote_countries"}:
+            queryset = queryset.prefetch_related("places")
         if shown is None or "attachments" in shown:
             queryset = queryset.prefetch_related("attachments")
         return queryset

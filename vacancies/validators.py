@@ -1,4 +1,4 @@
-"""Validators of uploaded files, dates and videos."""
+"""Validators of uploaded files, dates, videos and pay."""
 
 import warnings
 from datetime import datetime
@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from PIL import Image
 
 from jobsite.file_types import DOCUMENT_CHECKS, content_of, format_of
+from jobsite.text.iso_names import currency_codes
 
 IMAGE_FORMATS = ("JPEG", "PNG", "WEBP")
 IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp")
@@ -171,4 +172,17 @@ def validate_document(file: File) -> None:
             _("“%(name)s” is %(kind)s, which does not match the extension .%(ending)s."),
             code="document_content",
             params={"name": name, "ending": ending, "kind": format_of(file) or _("an unknown type of file")},
+        )
+
+
+# --- Pay ---------------------------------------------------------------------------------------
+
+
+def validate_currency(code: str) -> None:
+    """Refuse what is not a code of ISO 4217."""
+    if code not in currency_codes():
+        raise ValidationError(
+            _("“%(code)s” is not the code of a currency, such as EUR."),
+            code="currency",
+            params={"code": code},
         )

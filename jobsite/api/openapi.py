@@ -36,10 +36,12 @@ def field(types: str | list[str], description: str, example: object, **rules: ob
     return {"type": types, "description": description, **rules, "examples": [example]}
 
 
-def open_list(description: str, example: str, values: Iterable[str]) -> Schema:
+def open_list(
+    description: str, example: str, values: Iterable[str], *, types: str | list[str] = "string"
+) -> Schema:
     """A key whose list of `values` may grow within a version. With an `enum`, generated clients would reject
     a new value."""
-    return field("string", f"{description} Expect other values.", example, **{"x-extensible-enum": [*values]})
+    return field(types, f"{description} Expect other values.", example, **{"x-extensible-enum": [*values]})
 
 
 def reference(name: str, description: str = "", **more: object) -> Schema:

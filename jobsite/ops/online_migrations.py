@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from django.db import migrations, router, transaction
+from django.db import migrations, models, router, transaction
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.state import ProjectState, StateApps
 
@@ -33,7 +33,7 @@ def without_lock_timeout(schema_editor: BaseDatabaseSchemaEditor, *statements: s
 
 def _create_index(schema_editor: BaseDatabaseSchemaEditor, statement: str) -> None:
     """Create the index of `statement`; drop the invalid index of an interrupted attempt first."""
-    name = statement.removeprefix('CREATE INDEX "').partition('"')[0]
+    name = statement.partition('INDEX "')[2].partition('"')[0]
     with schema_editor.connection.cursor() as cursor:
         cursor.execute(
             "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(quote_ident(%s))", [name]
@@ -42,7 +42,7 @@ def _create_index(schema_editor: BaseDatabaseSchemaEditor, statement: str) -> No
     if found and not found[0]:
         without_lock_timeout(schema_editor, f'DROP INDEX CONCURRENTLY "{name}"')
     if not (found and found[0]):
-        without_lock_timeout(schema_editor, statement.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY", 1))
+        without_lock_timeout(schema_editor, statement.replace(" INDEX", " INDEX CONCURRENTLY", 1))
 
 
 @contextmanager
@@ -133,9 +133,10 @@ class AddForeignKeyOnline(migrations.AddField):
             super().database_backwards(app_label, schema_editor, from_state, to_state)
 
 
-class ReplaceConstraintOnline(migrations.AddConstraint):
-    """Replaces the constraint of the same name. It applies to new rows immediately; existing rows are
-    validated while others read and write."""
+class AddConstraintOnline(migrations.AddConstraint):
+    """Adds a constraint, or replaces the one of the same name. It applies to new rows immediately; existing
+    rows are validated while others read and write. A conditional unique constraint is an index, which is
+    created concurrently."""
 
     def state_forwards(self, app_label: str, state: ProjectState) -> None:
         state.remove_constraint(app_label, self.model_name_lower, self.constraint.name)
@@ -168,17 +169,29 @@ class ReplaceConstraintOnline(migrations.AddConstraint):
     ) -> None:
         old, new = (state.apps.get_model(app_label, self.model_name) for state in (from_state, to_state))
         name, table = self.constraint.name, new._meta.db_table
-        before, after = (next(c for c in m._meta.constraints if c.name == name) for m in (old, new))
+        before, after = (next((c for c in m._meta.constraints if c.name == name), None) for m in (old, new))
         if not _is_online(schema_editor):
+            with schema_editor.connection.cursor() as cursor:
+                existing = schema_editor.connection.introspection.get_constraints(cursor, table)
             with _atomic(schema_editor):
-                schema_editor.remove_constraint(old, before)
-                schema_editor.add_constraint(new, after)
-            return
-        rule = after.constraint_sql(new, schema_editor)
-        schema_editor.execute(
-            f'ALTER TABLE "{table}" DROP CONSTRAINT IF EXISTS "{name}", ADD {rule} NOT VALID', params=None
-        )
-        without_lock_timeout(schema_editor, f'ALTER TABLE "{table}" VALIDATE CONSTRAINT "{name}"')
+                if before and name in existing:
+                    schema_editor.remove_constraint(old, before)
+                    existing.pop(name)
+                if after and name not in existing:
+                    schema_editor.add_constraint(new, after)
+        elif isinstance(self.constraint, models.UniqueConstraint):
+            if after:
+                _create_index(schema_editor, str(after.create_sql(new, schema_editor)))
+            else:
+                without_lock_timeout(schema_editor, f'DROP INDEX CONCURRENTLY IF EXISTS "{name}"')
+        else:
+            add = f", ADD {after.constraint_sql(new, schema_editor)} NOT VALID" if after else ""
+            schema_editor.execute(
+                f'ALTER TABLE "{table}" DROP CONSTRAINT IF EXISTS "{name}"{add}', params=None
+            )
+            if after:
+                statement = f'ALTER TABLE "{table}" VALIDATE CONSTRAINT "{name}"'
+                without_lock_timeout(schema_editor, statement)
 
 
 class RunSQLOn(migrations.RunSQL):

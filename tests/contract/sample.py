@@ -8,11 +8,28 @@ from forms_structure import operations
 from forms_structure.models import ConsentText
 from tests.forms_structure.strategies import section, specimen, text_field
 from vacancies.choices import Keyword
-from vacancies.models import Attachment, Brand, Filter, FilterOption, Recruiter, Vacancy, VacancyOption
+from vacancies.models import Attachment, Brand, Filter, FilterOption, Place, Recruiter, Vacancy, VacancyOption
 
 TITLES = (
     "Naval architect", "naval Engineer", "Élan coach", "Zoo keeper", "1st mate", "Crane operator",
     "Welder", "Welder", "École teacher", "Ångström physicist", "data engineer", "Baker",
+)  # fmt: skip
+
+
+# By the remainder of the number of the vacancy.
+FACTS: tuple[dict[str, object], ...] = (
+    {},
+    {"language": "nl", "work_place": "hybrid", "pay_min": 3100, "pay_max": "4250.50", "pay_currency": "EUR",
+     "pay_period": "month", "pay_note": "Gross"},
+    {"work_place": "remote", "pay_note": "Collective agreement 200"},
+    {"pay_min": 20, "pay_currency": "EUR", "pay_period": "hour", "is_pay_public": False},
+)  # fmt: skip
+PLACES: tuple[dict[str, object], ...] = (
+    {"street": "Kattendijkdok 12", "postal_code": "2000", "locality": "Antwerp", "region": "Flanders",
+     "country": "BE", "latitude": "51.2213", "longitude": 4, "position": 0},
+    {"locality": "Ghent", "country": "BE", "position": 1},
+    {"kind": "applicant", "country": "NL", "position": 1},
+    {"kind": "applicant", "country": "BE", "position": 0},
 )  # fmt: skip
 
 
@@ -29,7 +46,8 @@ def make_site(now: datetime | None = None) -> list[Vacancy]:
     privacy = {"statement_url": "https://www.example.com/privacy", "statement_label": "Hoe?"}
     ConsentText.objects.add(language="nl", text="Akkoord.", **privacy)
     icon = "https://images.example.com/small.png"
-    brand = Brand.objects.create(name="Harbour Works", icon_small_url=icon, form=form)
+    pages = "https://harbour.example.com/jobs/"
+    brand = Brand.objects.create(name="Harbour Works", icon_small_url=icon, form=form, vacancy_url=pages)
     options = []
     for position, keyword in enumerate(Keyword):
         values = {"label": keyword.label, "position": position, "is_active": keyword != Keyword.JOBCUSTOM4}
@@ -39,6 +57,9 @@ def make_site(now: datetime | None = None) -> list[Vacancy]:
             label = f"{keyword.label} {label}"
             options.append(FilterOption.objects.create(filter=filter_, label=label, value=value))
     one, two = options[0::3], options[1::3]
+    for option, employment_type in ((one[2], "PART_TIME"), (one[3], "FULL_TIME"), (one[4], "FULL_TIME")):
+        option.employment_type = employment_type
+        option.save()
 
     published = []
     for n, title in enumerate(TITLES):
@@ -51,6 +72,7 @@ def make_site(now: datetime | None = None) -> list[Vacancy]:
             is_permanent=n % 5 == 0,
             location="Antwerp" if n % 3 else "",
             description=f"<p>Text of <strong>{title}</strong> &amp; more.</p>" if n % 4 else "",
+            reference=f"HW-{n}" if n % 3 else "",
             image_url="https://images.example.com/dock.jpg" if n % 3 == 1 else "",
             head_recruiter=head,
             audience=("public", "both", "public", "internal")[n % 4],
@@ -58,7 +80,10 @@ def make_site(now: datetime | None = None) -> list[Vacancy]:
             # Pairs have the same time of publication, so that the id decides their order.
             publish_from=now - timedelta(days=1 + n // 2),
             publish_until=now + timedelta(days=30) if n % 2 else None,
+            **FACTS[n % 4],
         )
+        if n % 4 == 1:
+            Place.objects.bulk_create(Place(vacancy=vacancy, **place) for place in PLACES)
         chosen = [*one, *(two[1:] if n % 4 == 1 else [])] if n % 3 else []
         VacancyOption.objects.bulk_create(
             VacancyOption(vacancy=vacancy, option=option, position=position)

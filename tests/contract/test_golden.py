@@ -23,7 +23,7 @@ from vacancies.choices import Keyword
 from vacancies.exchange.columns import COLUMNS
 from vacancies.exchange.serializers import ItemSerializer
 from vacancies.fields import HtmlField
-from vacancies.models import Attachment, Vacancy
+from vacancies.models import Attachment, FilterOption, Place, Vacancy
 
 HERE = Path(__file__).parent
 
@@ -91,7 +91,9 @@ TEXTS = {
     "company": "<p>Hôpital</p>",
     "postcustom1": "<h3>Plus</h3><p>日本語 🚑</p>",
 }
+PAY = {f"pay_{name}": value for name, value in example(schema.PAY).items()}
 OF_BRAND = {
+    "vacancy_url": "https://www.example.com/elisabeth/jobs/",
     "description": "<p>Zorg met een hart.</p>",
     "url": "https://www.example.com/elisabeth",
     "icon_small": "brands/elisabeth-64.png",
@@ -121,7 +123,13 @@ def site(at, filters, settings):
     values |= {"video": "https://video.example.com/1", "apply_url": "https://apply.example.com/nuit"}
     values |= {"location": "Liège", "publish_from": at - timedelta(days=1), "options": OPTIONS, **TEXTS}
     others = [column.name for column in COLUMNS if column.name in v1.VacancySerializer.Meta.fields]
-    make_vacancy(pk=101, **example(schema.VACANCY, others) | values | times)
+    make_vacancy(pk=101, **example(schema.VACANCY, others) | values | PAY | times)
+    Place.objects.create(vacancy_id=101, **example(schema.PLACE))
+    Place.objects.create(vacancy_id=101, locality="Ghent", country="BE", position=1)
+    for position, country in enumerate(("NL", "BE")):
+        Place.objects.create(vacancy_id=101, kind="applicant", country=country, position=position)
+    FilterOption.objects.filter(label__in=["Nights", "Part-time"]).update(employment_type="PART_TIME")
+    FilterOption.objects.filter(label="Permanent").update(employment_type="FULL_TIME")
     Attachment.objects.create(vacancy_id=101, name="Functieprofiel.pdf", file="attachments/profile.pdf")
     Attachment.objects.create(vacancy_id=101, name="CAO.pdf", url="https://example.com/cao.pdf", position=1)
     make_vacancy(

@@ -8,7 +8,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError
 
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
-from vacancies.models import Attachment, Vacancy, VacancyOption, free_value
+from vacancies.fields import free_value
+from vacancies.models import Attachment, Vacancy, VacancyOption
 
 pytestmark = pytest.mark.django_db
 

@@ -113,6 +113,8 @@ def test_preview_equals_the_published_item(client: Client, state: str) -> None:
         shown, public = preview.json(), after.json()
         if not suffix:
             assert shown["data"].pop("updated_at") != public["data"].pop("updated_at")
+            for name in ("published_at", "closes_at", "closing_date"):
+                del shown["data"][name], public["data"][name]
         assert shown == public, suffix
         for name in ("Form-Version", "Content-Language", "Content-Type"):
             assert preview.headers.get(name) == after.headers.get(name), (suffix, name)

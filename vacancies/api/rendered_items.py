@@ -33,7 +33,9 @@ _paused_until = 0.0
 
 def stored_version(version: str) -> str:
     """Return the value of `RenderedItem.version` for items of that version of the interface."""
-    return _stored_version(version, settings.MULTI_BRANDING, settings.TIME_ZONE, settings.MEDIA_URL)
+    return _stored_version(
+        version, settings.MULTI_BRANDING, settings.TIME_ZONE, settings.MEDIA_URL, settings.LANGUAGE_CODE
+    )
 
 
 @cache

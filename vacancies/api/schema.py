@@ -19,15 +19,17 @@ from jobsite.api.openapi import (
 )
 from jobsite.text.search import WORDS_MAX
 from jobsite.types import JsonObject
-from vacancies.choices import Keyword
+from vacancies.choices import EmploymentType, Keyword, PayPeriod, WorkPlace
 from vacancies.filtersets import SEARCH, SORT_KEYS, filter_name
 
 # The format of stored items. Raise it with every change of what an item looks like: of these keys, of the
 # serializers, of what they call, and of the placeholders. Items of other formats are rendered again.
-ITEM_FORMAT = 1
+ITEM_FORMAT = 2
 
 OPTION_VALUE = {"type": "string", "pattern": "^[-A-Za-z0-9_]{1,200}$"}
 
+COUNTRY_PATTERN = "^[A-Z]{2}$"
+TEXT_OR_NULL = ["string", "null"]
 _LABEL = {"type": "string", "minLength": 1}
 
 # --- Keys --------------------------------------------------------------------------------------
@@ -61,6 +63,10 @@ def _labels_or_null(description: str, example: list[str]) -> Schema:
     )
 
 
+def _number_or_null(description: str, example: float, **rules: object) -> Schema:
+    return field(["number", "null"], description, example, **rules)
+
+
 def _address_or_null(description: str, example: str) -> Schema:
     return field(["string", "null"], description, example, pattern=ADDRESS)
 
@@ -76,6 +82,10 @@ def _datetime(description: str, example: str) -> Schema:
         example,
         pattern=DATETIME_PATTERN,
     )
+
+
+def _datetime_or_null(description: str, example: str) -> Schema:
+    return {**_datetime(description, example), "type": TEXT_OR_NULL}
 
 
 _ICONS = {
@@ -110,6 +120,25 @@ RECRUITER = {
     "image": _address_or_null(
         "Address of a portrait; null if there is none.", f"{EXAMPLE_HOST}/media/recruiters/noor.jpg"
     ),
+}
+
+PLACE = {
+    "street": _text_or_null("Street and number; null if unknown.", "Kattendijkdok 12"),
+    "postal_code": _text_or_null("Postal code; null if unknown.", "2000"),
+    "locality": _text("City or village.", "Antwerp"),
+    "region": _text_or_null("State or province; null if unknown.", "Flanders"),
+    "country": field("string", "Country, ISO 3166-1 alpha-2.", "BE", pattern=COUNTRY_PATTERN),
+    "latitude": _number_or_null("Latitude in degrees; null if unknown.", 51.2213, minimum=-90, maximum=90),
+    "longitude": _number_or_null("Longitude in degrees; null if unknown.", 4.4051, minimum=-180, maximum=180),
+}
+PAY = {
+    "min": _number_or_null("Lowest amount; null if there is none.", 3100, minimum=0),
+    "max": _number_or_null("Highest amount; null if there is none.", 4250.5, minimum=0),
+    "currency": _text_or_null("Currency, ISO 4217; null without an amount.", "EUR", pattern="^[A-Z]{3}$"),
+    "period": open_list(
+        "What an amount is for; null without one.", "month", PayPeriod.values, types=TEXT_OR_NULL
+    ),
+    "note": _text_or_null("Gross or net, collective agreement, benefits.", "Gross, plus meal vouchers"),
 }
 
 VACANCY = {
@@ -168,6 +197,39 @@ VACANCY = {
     "apply_url": _address_or_null(
         "Address of another site where applicants apply; null if they use the application form.",
         "https://apply.example.com/naval-architect",
+    ),
+    "reference": _text_or_null("Number or code of the employer, once per brand.", "HW-2026-041"),
+    "language": field("string", "Language of the texts, ISO 639-1.", "en", pattern="^[a-z]{2}$"),
+    "work_place": open_list(
+        "Where the work is done; null if unknown.", "hybrid", WorkPlace.values, types=TEXT_OR_NULL
+    ),
+    "places": field(
+        "array", "Places where the work is done. Empty if there are none.", [example(PLACE)],
+        items=reference("Place"),
+    ),
+    "remote_countries": field(
+        "array", "Countries in which a remote worker may live, ISO 3166-1 alpha-2. Empty if there are none.",
+        ["BE", "NL"], items={"type": "string", "pattern": COUNTRY_PATTERN},
+    ),
+    "employment_types": field(
+        "array", "Employment types of schema.org, from its options. Empty if there are none. Expect other "
+        "values.", ["FULL_TIME"], items={"type": "string", "x-extensible-enum": EmploymentType.values},
+    ),
+    "pay": {
+        "anyOf": [reference("Pay"), {"type": "null"}],
+        "description": "What the job pays; null if it is unknown or not public.",
+        "examples": [example(PAY)],
+    },
+    "published_at": _datetime("Start of the publication.", "2026-11-01 09:00:00"),
+    "closes_at": _datetime_or_null(
+        "First moment at which the vacancy is not shown; null without an end.", "2026-12-01 00:00:00"
+    ),
+    "closing_date": field(
+        ["string", "null"], "Last day on which the vacancy is shown, to print; null without an end.",
+        "2026-11-30", format="date",
+    ),
+    "url": _address_or_null(
+        "Address of its page for people; null if there is none.", "https://harbour.example.com/jobs/412"
     ),
 }  # fmt: skip
 

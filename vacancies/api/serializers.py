@@ -1,5 +1,7 @@
 """Serializers of objects that are the same in every API version."""
 
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from django.db import models
@@ -7,10 +9,18 @@ from django.db.models import Field
 from rest_framework import serializers
 
 from jobsite.api.openapi import documented
-from jobsite.api.serializers import AddressField, ItemSerializer, SharedItemSerializer, TextField
+from jobsite.api.serializers import (
+    AddressField,
+    ItemSerializer,
+    PlainItemSerializer,
+    SharedItemSerializer,
+    TextField,
+)
+from jobsite.types import JsonObject
 from vacancies.api import schema
 from vacancies.choices import Keyword
-from vacancies.models import Attachment, Brand, Recruiter, Vacancy
+from vacancies.dates import last_day
+from vacancies.models import Attachment, Brand, Place, Recruiter, Vacancy
 
 
 class VacancyItemSerializer(ItemSerializer):
@@ -86,3 +96,51 @@ class LabelsOrNullField(LabelsField):
 
     def to_representation(self, value: Vacancy) -> list[str] | None:  # type: ignore[override]
         return super().to_representation(value) or None
+
+
+class NumberField(serializers.DecimalField):
+    """A number of JSON: an integer if it is whole. Null if there is none."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_digits=12, decimal_places=None, read_only=True, allow_null=True, **kwargs)
+
+    def to_representation(self, value: Decimal) -> int | float:  # type: ignore[override]
+        return int(value) if value == value.to_integral_value() else float(value)
+
+
+@documented("Place", "A place where the work is done.", schema.PLACE)
+class PlaceSerializer(ItemSerializer):
+    street = TextField()
+    postal_code = TextField()
+    locality = TextField()
+    region = TextField()
+    latitude = NumberField()
+    longitude = NumberField()
+
+    class Meta:
+        model = Place
+        fields = Place.ADDRESS
+
+
+@documented("Pay", "What the job pays.", schema.PAY)
+class PaySerializer(PlainItemSerializer):
+    """The public pay of a vacancy; null if there is none."""
+
+    min = NumberField(source="pay_min")
+    max = NumberField(source="pay_max")
+    currency = TextField(source="pay_currency")
+    period = TextField(source="pay_period")
+    note = TextField(source="pay_note")
+
+    def to_representation(self, vacancy: Vacancy) -> JsonObject | None:  # type: ignore[override]
+        return super().to_representation(vacancy) if vacancy.is_pay_public and vacancy.has_pay else None
+
+
+class ClosingDateField(serializers.Field):
+    """The last day on which a vacancy is shown, in the site's time zone; null without an end."""
+
+    def __init__(self) -> None:
+        super().__init__(source="publish_until", read_only=True)
+
+    def to_representation(self, value: datetime) -> str:
+        return last_day(value).isoformat()

@@ -23,7 +23,7 @@ from jobsite.api.absolute_urls import absolute
 from jobsite.api.openapi import OPTIONAL_CREDENTIALS, PAGING, documented, example, operation
 from jobsite.api.pagination import Unpaged
 from jobsite.api.permissions import InternalAccess, is_insider, is_protected
-from jobsite.api.serializers import AddressField, ItemSerializer
+from jobsite.api.serializers import AddressField, ItemSerializer, TextField
 from jobsite.api.viewsets import ReadOnlyViewSet
 from jobsite.serving.rendered_items import UnknownPlaceholderError, dumps, strip_markers
 from jobsite.serving.revision import RevisionState, fetch, snapshot
@@ -34,9 +34,12 @@ from vacancies.api.rendered_items import store, stored_version
 from vacancies.api.serializers import (
     AttachmentSerializer,
     BrandSerializer,
+    ClosingDateField,
     LabelField,
     LabelsField,
     LabelsOrNullField,
+    PaySerializer,
+    PlaceSerializer,
     RecruiterSerializer,
     VacancyItemSerializer,
 )
@@ -74,6 +77,15 @@ class VacancySerializer(VacancyItemSerializer):
     attachments = AttachmentSerializer(many=True, read_only=True, required=False)
     head_recruiter = RecruiterSerializer(read_only=True)
     recruiters = RecruiterSerializer(source="shown_recruiters", many=True, read_only=True)
+    language = serializers.CharField(source="shown_language", read_only=True)
+    places = PlaceSerializer(source="sites", many=True, read_only=True)
+    remote_countries = serializers.ListField(child=serializers.CharField(), read_only=True)
+    employment_types = serializers.ListField(child=serializers.CharField(), read_only=True)
+    pay = PaySerializer(source="*", read_only=True)
+    published_at = serializers.DateTimeField(source="publish_from", read_only=True)
+    closes_at = serializers.DateTimeField(source="publish_until", read_only=True)
+    closing_date = ClosingDateField()
+    url = TextField()
 
     class Meta:
         model = Vacancy
@@ -110,6 +122,17 @@ class VacancySerializer(VacancyItemSerializer):
             "updated_at",
             "created_at",
             "apply_url",
+            "reference",
+            "language",
+            "work_place",
+            "places",
+            "remote_countries",
+            "employment_types",
+            "pay",
+            "published_at",
+            "closes_at",
+            "closing_date",
+            "url",
         )
         omit_absent = ("brand", "attachments")
 

@@ -24,7 +24,7 @@ FLAGS = {True: gettext_lazy("yes"), False: gettext_lazy("no")}
 # Columns that the API returns under another name or with a rule of its own, or not at all.
 _OTHERS = {
     "title", "title_internal", "image_url", "audience", "status", "publish_from", "publish_until",
-    "applications_kept_days",
+    "applications_kept_days", "pay_min", "pay_max", "pay_currency", "pay_period", "pay_note", "is_pay_public",
 }  # fmt: skip
 COLUMNS = tuple(field for field in plain_fields(Vacancy) if field.name not in _OTHERS)
 _RULES = ("allow_null", "max_length", "min_value", "max_value", "validators")

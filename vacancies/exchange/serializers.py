@@ -96,4 +96,5 @@ class ItemSerializer(serializers.Serializer):
     published_at = DateTimeField(allow_null=True)
     publish_until = EndField(allow_null=True)
     closes_at = EndField(allow_null=True)
+    closing_date = EndField(allow_null=True)
     status = ChoiceField(FileStatus.choices, required=False)

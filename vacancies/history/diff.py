@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from jobsite.text.formats import format_date, format_datetime
 from jobsite.text.html import sanitise, text_lines
+from jobsite.text.iso_names import country_name
 from vacancies.choices import Keyword
 from vacancies.fields import HtmlField
 from vacancies.models import Filter, Vacancy
@@ -21,6 +22,7 @@ from vacancies.models import Filter, Vacancy
 LINES_AROUND = 1  # unchanged lines shown beside changed ones
 MAX_PAIRS = 1_000_000  # pairs of lines or words; a larger field is shown in full, before and after
 MIN_SHARED_WORDS = 0.4  # share of unchanged words below which a line is shown in full, before and after
+LISTS = ("places", "remote_countries", "recruiters", "attachments")
 _WORDS = re.compile(r"(\w+|[^\w\s])(\s*)")
 
 
@@ -76,11 +78,16 @@ def field_labels() -> dict[str, str]:
     labels = {field.name: str(capfirst(field.verbose_name)) for field in Vacancy._meta.concrete_fields} | {
         keyword.value: vocabularies.get(keyword.value, str(keyword.label)) for keyword in Keyword
     }
-    return labels | {"recruiters": _("Other recruiters"), "attachments": _("Attachments")}
+    return labels | {
+        "places": _("Places"),
+        "remote_countries": _("Countries for remote work"),
+        "recruiters": _("Other recruiters"),
+        "attachments": _("Attachments"),
+    }
 
 
 def _field(name: str) -> Any:
-    is_list = name in Keyword.values or name in ("recruiters", "attachments")
+    is_list = name in Keyword.values or name in LISTS
     return None if is_list else Vacancy._meta.get_field(name)
 
 
@@ -95,6 +102,8 @@ def lines(name: str, value: Any) -> list[str]:
         return [_("Yes")] if value else []
     if name == "attachments":
         return [f"{each['name']} ({each['url']})" if each["url"] else each["name"] for each in value]
+    if name == "places":
+        return [place_text(each) for each in value]
     if name == "image":
         return [_("Uploaded image")]
     if isinstance(value, list):
@@ -106,6 +115,14 @@ def lines(name: str, value: Any) -> list[str]:
     if field.get_internal_type() == "DateField":
         return [format_date(date.fromisoformat(value))]
     return str(value).splitlines()
+
+
+def place_text(place: Mapping[str, Any]) -> str:
+    """Return a place of a content as one line: "Kaai 1, 2000 Antwerp, Belgium (51.2, 4.4)"."""
+    city = " ".join(filter(None, (place["postal_code"], place["locality"])))
+    country = country_name(place["country"])
+    text = ", ".join(filter(None, (place["street"], city, place["region"], country)))
+    return text if place["latitude"] is None else f"{text} ({place['latitude']}, {place['longitude']})"
 
 
 def marked(old: list[str], new: list[str]) -> SafeString:

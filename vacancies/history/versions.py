@@ -2,11 +2,13 @@
 
 from collections.abc import Collection, Iterable
 from datetime import UTC, date, datetime
+from decimal import Decimal
 
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models.fields.files import FieldFile
 
+from jobsite.text.iso_names import country_name
 from jobsite.types import JsonObject
 from vacancies.choices import Keyword
 from vacancies.models import Change, Vacancy, Version
@@ -26,14 +28,15 @@ def values_of(vacancy: Vacancy, fields: Iterable[str]) -> Content:
 
 def read_content(vacancy: Vacancy) -> Content:
     """Return the stored fields of `vacancy` that the admin edits, as JSON values by field. A related row is
-    [id, name]; options, recruiters and attachments are lists in order. Five queries."""
+    [id, name], a country [code, name]; options, recruiters, places, countries for remote work and attachments
+    are lists in order. Six queries."""
     return _content(Vacancy.objects.with_related().select_related("form").get(pk=vacancy.pk))
 
 
 def content_fields() -> list[str]:
     """Return the names of the fields of a content."""
     columns = [field.name for field in Vacancy._meta.concrete_fields if field.name not in DERIVED]
-    return [*columns, *Keyword.values, "recruiters", "attachments"]
+    return [*columns, *Keyword.values, "places", "remote_countries", "recruiters", "attachments"]
 
 
 def columns_of(row: Vacancy) -> Content:
@@ -63,6 +66,8 @@ def _content(row: Vacancy) -> Content:
         values[keyword.value] = [
             [choice.option_id, choice.label] for choice in row.ordered_choices if choice.keyword == keyword
         ]
+    values["places"] = [as_json(place.address) for place in row.sites]
+    values["remote_countries"] = [[code, country_name(code)] for code in row.remote_countries]
     values["recruiters"] = [[link.recruiter_id, str(link.recruiter)] for link in row.ordered_recruiter_links]
     values["attachments"] = [
         {"name": each.name, "file": each.file.name, "url": each.url} for each in row.attachments.all()
@@ -77,7 +82,14 @@ def as_json(values: Content) -> Content:
 def _as_json(value: object) -> object:
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
+    if isinstance(value, Decimal):
+        return decimal_text(value)
     return value.isoformat() if isinstance(value, date) else value
+
+
+def decimal_text(value: Decimal) -> str:
+    """Return `value` without trailing zeros: a stored 2500.00 and an entered 2500 are equal."""
+    return f"{(value + 0).normalize():f}"  # + 0: without the sign of -0
 
 
 def without_names(value: object) -> object:
@@ -85,6 +97,17 @@ def without_names(value: object) -> object:
     if isinstance(value, list) and value and not isinstance(value[0], dict):
         return [without_names(each) for each in value] if isinstance(value[0], list) else value[0]
     return value
+
+
+def changed_outside(known: Content, now: Content) -> Content:
+    """Return the fields of `now` that differ from `known`, the versions. Fields that no version has, because
+    they were added to the model later, count only if they are filled in."""
+    unset = columns_of(Vacancy()) if known else {}
+    return {
+        name: value
+        for name, value in changed_content(known, now).items()
+        if not known or name in known or value != unset.get(name, [])
+    }
 
 
 def changed_content(before: Content, now: Content) -> Content:
@@ -118,9 +141,8 @@ def record_drift(vacancy: Vacancy, *, at: datetime) -> None:
 def record(vacancy: Vacancy, change: Change, *, author: User | None, at: datetime) -> Version | None:
     """Create a version with the fields that differ from the version before. Return None, and create none,
     for an EXTERNAL or CHANGED without a difference."""
-    different = changed_content(
-        replay(Version.objects.filter(vacancy=vacancy.pk)), now := read_content(vacancy)
-    )
+    now = read_content(vacancy)
+    different = changed_outside(replay(Version.objects.filter(vacancy=vacancy.pk)), now)
     if not different and change in (Change.EXTERNAL, Change.CHANGED):
         return None
     version = _version(vacancy, now, change, author=author, at=at)
@@ -145,7 +167,7 @@ def record_deletion(pks: Collection[int], *, author: User | None, at: datetime) 
     found, deleted = [], []
     for row in Vacancy.objects.with_related().select_related("form").filter(pk__in=pks).order_by("pk"):
         now = _content(row)
-        if different := changed_content(known[row.pk], now):
+        if different := changed_outside(known[row.pk], now):
             found.append(_version(row, now, Change.EXTERNAL, author=None, at=at))
             found[-1].content = different
         deleted.append(_version(row, now, Change.DELETED, author=author, at=at))

@@ -1,7 +1,7 @@
 """The models of vacancies."""
 
 from vacancies.models.approval import APPROVE, Approval, needs_approval, waiting_for_approval
-from vacancies.models.catalogue import Brand, Filter, FilterOption, Recruiter, free_value
+from vacancies.models.catalogue import Brand, Filter, FilterOption, Recruiter
 from vacancies.models.read_model import BucketCount, ListedVacancy, RenderedItem, VacancyCount
 from vacancies.models.saved_view import ListPreference, SavedView
 from vacancies.models.statistics import DailyStatisticsBase, DailyVacancies, StateCount, StatisticsQuerySet
@@ -10,6 +10,7 @@ from vacancies.models.unsaved import Autosave, Presence, purge_unsaved, settled_
 from vacancies.models.vacancy import (
     Attachment,
     Audience,
+    Place,
     State,
     Status,
     Vacancy,
@@ -33,6 +34,7 @@ __all__ = [
     "FilterOption",
     "ListPreference",
     "ListedVacancy",
+    "Place",
     "Presence",
     "Recruiter",
     "RenderedItem",
@@ -47,7 +49,6 @@ __all__ = [
     "VacancyRecruiter",
     "VacancyTemplate",
     "Version",
-    "free_value",
     "needs_approval",
     "purge_unsaved",
     "settled_pages",

@@ -4,13 +4,12 @@ from collections.abc import Iterable
 
 from django.conf import settings
 from django.db import models
-from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from forms_structure.models import Form
 from jobsite.fields import WebURLField
-from vacancies.choices import Keyword
-from vacancies.fields import HtmlField
+from vacancies.choices import EmploymentType, Keyword
+from vacancies.fields import HtmlField, SlugFromField, free_value
 from vacancies.querysets import FilterQuerySet
 from vacancies.uploads import ImageField
 from vacancies.validators import validate_image
@@ -20,8 +19,23 @@ class Brand(models.Model):
     """An employer brand: the name, text, icons and website that are shown with its vacancies."""
 
     name = models.CharField(_("name"), max_length=200, unique=True)
+    slug = SlugFromField(
+        source="name",
+        verbose_name=_("value"),
+        help_text=_(
+            "Used in links, e.g. filter[brand]=harbour-works. If empty, it is derived from the name."
+        ),
+    )
     description = HtmlField(_("description"))
     url = WebURLField(_("website"))
+    vacancy_url = WebURLField(
+        _("address of a vacancy"),
+        db_default="",
+        help_text=_(
+            "The address of a vacancy on the website of this brand, up to its ID, which is added: "
+            "https://www.example.com/jobs/"
+        ),
+    )
     form = models.ForeignKey(
         Form,
         on_delete=models.PROTECT,
@@ -63,6 +77,15 @@ class Brand(models.Model):
         verbose_name_plural = _("brands")
         ordering = ["name"]
         permissions = [("work_for_every_brand", "Works for every brand")]
+        constraints = [
+            # The previous release inserts brands without one during an upgrade.
+            models.UniqueConstraint(
+                fields=["slug"],
+                condition=~models.Q(slug=""),
+                name="brand_slug_once",
+                violation_error_message=_("Another brand has this value."),
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -146,6 +169,15 @@ class FilterOption(models.Model):
         blank=True,
         help_text=_("Used in links, e.g. filter[regions]=antwerp. If empty, it is derived from the label."),
     )
+    employment_type = models.CharField(
+        _("employment type (search engines)"),
+        max_length=10,
+        blank=True,
+        default="",
+        db_default="",
+        choices=EmploymentType.choices,
+        help_text=_("What the option means to search engines and job boards."),
+    )
     is_active = models.BooleanField(
         _("available to recruiters"),
         default=True,
@@ -166,6 +198,10 @@ class FilterOption(models.Model):
                 "filter", "value", name="option_value_once",
                 violation_error_message=_("This filter already has an option with this value."),
             ),
+            models.CheckConstraint(
+                condition=models.Q(employment_type__in=["", *EmploymentType.values]),
+                name="employment_type_known",
+            ),
         ]  # fmt: skip
 
     def __str__(self) -> str:
@@ -175,11 +211,3 @@ class FilterOption(models.Model):
         if not self.value and self.filter_id:
             others = FilterOption.objects.filter(filter=self.filter_id).exclude(pk=self.pk)
             self.value = free_value(self.label, set(others.values_list("value", flat=True)))
-
-
-def free_value(label: str, taken: set[str]) -> str:
-    """Return the slug of `label`, numbered when `taken` holds it: "full-time", "full-time-2"."""
-    base = slugify(label)[:180] or "option"
-    return next(
-        value for n in range(1, len(taken) + 2) if (value := base if n == 1 else f"{base}-{n}") not in taken
-    )

@@ -1,9 +1,9 @@
-"""Vacancies, with their options, recruiters and attachments."""
+"""Vacancies, with their options, recruiters, places and attachments."""
 
 from datetime import datetime
 
 from django.conf import settings
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Upper
@@ -16,13 +16,26 @@ from django.utils.translation import gettext_lazy as _
 from forms_structure.models import Form
 from forms_structure.roles import accepts_applications
 from jobsite.fields import WebURLField
-from vacancies.choices import Keyword
+from jobsite.languages import site_language
+from jobsite.text.iso_names import country_name
+from vacancies.choices import (
+    COUNTRIES,
+    LANGUAGES,
+    EmploymentType,
+    Keyword,
+    PayPeriod,
+    PlaceKind,
+    WorkPlace,
+    country_choices,
+    language_choices,
+)
 from vacancies.fields import FoldedField, HtmlField
 from vacancies.models.catalogue import Brand, FilterOption, Recruiter
 from vacancies.querysets import VacancyQuerySet, is_live
 from vacancies.uploads import DocumentField, ImageField
 from vacancies.validators import (
     PICTURE_RULE,
+    validate_currency,
     validate_datetime,
     validate_document,
     validate_image,
@@ -57,6 +70,9 @@ class State(models.TextChoices):
     ARCHIVED = "archived", _("Archived")
 
 
+REFERENCE_TAKEN = _("Another vacancy of this brand has this reference.")
+
+
 class Vacancy(models.Model):
     """A job opening: its texts, classification, audience and publication."""
 
@@ -82,6 +98,59 @@ class Vacancy(models.Model):
         FilterOption, through="VacancyOption", related_name="vacancies", verbose_name=_("options")
     )
     location = models.CharField(_("location"), max_length=200, blank=True, default="")
+    reference = models.CharField(
+        _("reference"),
+        max_length=100,
+        blank=True,
+        default="",
+        db_default="",
+        help_text=_("The number or code of the vacancy in your own records. Once per brand."),
+    )
+    language = models.CharField(
+        _("language of the texts"),
+        max_length=2,
+        blank=True,
+        default="",
+        db_default="",
+        choices=language_choices,
+        help_text=_("If empty, the language of the site."),
+    )
+    work_place = models.CharField(
+        _("work place"), max_length=10, blank=True, default="", db_default="", choices=WorkPlace.choices
+    )
+    pay_min = models.DecimalField(
+        _("pay from"), max_digits=12, decimal_places=2, null=True, blank=True,
+        validators=[MinValueValidator(0)],
+    )  # fmt: skip
+    pay_max = models.DecimalField(
+        _("pay to"), max_digits=12, decimal_places=2, null=True, blank=True, validators=[MinValueValidator(0)]
+    )
+    pay_currency = models.CharField(
+        _("currency"),
+        max_length=3,
+        blank=True,
+        default="",
+        db_default="",
+        validators=[validate_currency],
+        help_text=_("Code of three letters, such as EUR."),
+    )
+    pay_period = models.CharField(
+        _("pay period"), max_length=10, blank=True, default="", db_default="", choices=PayPeriod.choices
+    )
+    pay_note = models.CharField(
+        _("pay note"),
+        max_length=300,
+        blank=True,
+        default="",
+        db_default="",
+        help_text=_("Gross or net, collective agreement, benefits."),
+    )
+    is_pay_public = models.BooleanField(
+        _("show pay"),
+        default=True,
+        db_default=True,
+        help_text=_("Public sites show the pay. If off, emails to applicants can contain it."),
+    )
 
     description = HtmlField(_("description"))
     short_description = HtmlField(_("short description"))
@@ -198,6 +267,40 @@ class Vacancy(models.Model):
             ),
             models.CheckConstraint(condition=Q(audience__in=Audience.values), name="audience_known"),
             models.CheckConstraint(condition=Q(status__in=Status.values), name="status_known"),
+            models.UniqueConstraint(
+                fields=["brand", "reference"],
+                condition=~Q(reference=""),
+                name="reference_once_per_brand",
+                violation_error_message=REFERENCE_TAKEN,
+            ),
+            models.UniqueConstraint(
+                fields=["reference"],
+                condition=Q(brand=None) & ~Q(reference=""),
+                name="reference_once_without_brand",
+                violation_error_message=REFERENCE_TAKEN,
+            ),
+            models.CheckConstraint(condition=Q(language__in=["", *LANGUAGES]), name="language_known"),
+            models.CheckConstraint(
+                condition=Q(work_place__in=["", *WorkPlace.values]), name="work_place_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(pay_period__in=["", *PayPeriod.values]), name="pay_period_known"
+            ),
+            models.CheckConstraint(
+                condition=(Q(pay_min=None) | Q(pay_min__gte=0))
+                & (Q(pay_max=None) | Q(pay_max__gte=0))
+                & (Q(pay_min=None) | Q(pay_max=None) | Q(pay_max__gte=F("pay_min"))),
+                name="pay_range",
+                violation_error_message=_("The highest pay is below the lowest."),
+            ),
+            models.CheckConstraint(
+                condition=Q(pay_min=None, pay_max=None, pay_currency="", pay_period="")
+                | (~Q(pay_min=None, pay_max=None) & ~Q(pay_currency="") & ~Q(pay_period="")),
+                name="pay_complete",
+                violation_error_message=_(
+                    "Pay needs an amount, a currency and a period. Without an amount, leave all empty."
+                ),
+            ),
         ]
         indexes = [
             models.Index(
@@ -262,6 +365,37 @@ class Vacancy(models.Model):
         return self.brand if settings.MULTI_BRANDING else None
 
     @property
+    def shown_language(self) -> str:
+        return self.language or site_language()
+
+    @property
+    def sites(self) -> "list[Place]":
+        """The places where the work is done, in order. Requires `with_related()`."""
+        return [place for place in self.places.all() if place.kind == PlaceKind.SITE]
+
+    @property
+    def remote_countries(self) -> list[str]:
+        """The codes of the countries in which a remote worker may live, in order. Requires
+        `with_related()`."""
+        return [place.country for place in self.places.all() if place.kind == PlaceKind.APPLICANT]
+
+    @property
+    def employment_types(self) -> list[str]:
+        """The employment types of its options, in the order of the list. Requires `with_related()`."""
+        found = {choice.employment_type for choice in self.ordered_choices}
+        return [each for each in EmploymentType.values if each in found]
+
+    @property
+    def has_pay(self) -> bool:
+        return self.pay_min is not None or self.pay_max is not None or bool(self.pay_note)
+
+    @property
+    def url(self) -> str:
+        """The address of its page for people, or "" if there is none."""
+        address = self.brand.vacancy_url if self.brand else ""
+        return f"{address}{self.pk}" if address else ""
+
+    @property
     def shown_recruiters(self) -> list[Recruiter] | None:
         """The recruiters in order, without the head recruiter. None if there are none. Requires
         `with_related()`."""
@@ -300,6 +434,7 @@ class VacancyOption(models.Model):
 
     keyword: str  # of its filter; set by `VacancyQuerySet.with_related()`
     label: str  # of the option; the same
+    employment_type: str  # of the option; the same
 
     class Meta:
         verbose_name = _("option of a vacancy")
@@ -361,3 +496,71 @@ class Attachment(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Place(models.Model):
+    """A place where the work of a vacancy is done, or a country in which a remote worker may live."""
+
+    vacancy = models.ForeignKey(
+        Vacancy, on_delete=models.CASCADE, related_name="places", verbose_name=_("vacancy")
+    )
+    position = models.PositiveIntegerField(_("position"), default=0)
+    kind = models.CharField(_("kind"), max_length=10, choices=PlaceKind.choices, default=PlaceKind.SITE)
+    street = models.CharField(_("street and number"), max_length=200, blank=True, default="")
+    postal_code = models.CharField(_("postal code"), max_length=20, blank=True, default="")
+    locality = models.CharField(_("city"), max_length=100, blank=True, default="")
+    region = models.CharField(_("region"), max_length=100, blank=True, default="")
+    country = models.CharField(_("country"), max_length=2, choices=country_choices)
+    latitude = models.DecimalField(
+        _("latitude"), max_digits=9, decimal_places=6, null=True, blank=True,
+        validators=[MinValueValidator(-90), MaxValueValidator(90)],
+    )  # fmt: skip
+    longitude = models.DecimalField(
+        _("longitude"), max_digits=9, decimal_places=6, null=True, blank=True,
+        validators=[MinValueValidator(-180), MaxValueValidator(180)],
+    )  # fmt: skip
+
+    ADDRESS = ("street", "postal_code", "locality", "region", "country", "latitude", "longitude")
+
+    class Meta:
+        verbose_name = _("place")
+        verbose_name_plural = _("places")
+        ordering = ["position", "pk"]
+        constraints = [
+            models.CheckConstraint(condition=Q(kind__in=PlaceKind.values), name="place_kind_known"),
+            models.CheckConstraint(
+                condition=Q(country__in=COUNTRIES),
+                name="place_country_known",
+                violation_error_message=_("Choose a country."),
+            ),
+            models.CheckConstraint(
+                condition=Q(kind=PlaceKind.SITE) & ~Q(locality="")
+                | Q(
+                    kind=PlaceKind.APPLICANT, street="", postal_code="", locality="", region="", latitude=None
+                ),
+                name="place_complete",
+                violation_error_message=_(
+                    "A place of work needs a city. A country for remote work has no address."
+                ),
+            ),
+            models.CheckConstraint(
+                condition=Q(latitude=None, longitude=None)
+                | Q(latitude__range=(-90, 90), longitude__range=(-180, 180)),
+                name="place_coordinates",
+                violation_error_message=_(
+                    "Enter both coordinates or none: latitude from -90 to 90, longitude from -180 to 180."
+                ),
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["latitude", "longitude"], name="place_coordinates_index"),
+            models.Index(fields=["country", "vacancy"], name="places_in_country"),
+        ]
+
+    def __str__(self) -> str:
+        return ", ".join(filter(None, (self.locality, country_name(self.country))))
+
+    @property
+    def address(self) -> dict[str, object]:
+        """The values of its fields, without the vacancy, the kind and the position."""
+        return {name: getattr(self, name) for name in self.ADDRESS}

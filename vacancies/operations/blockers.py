@@ -3,9 +3,20 @@
 from collections.abc import Collection
 from datetime import datetime
 
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 from vacancies.models import State, Status, Vacancy
+
+_REFERENCE = ("reference", "brand")
+_PAY = ("pay_min", "pay_max", "pay_currency", "pay_period")
+# Constraints that a merge or a restored version can violate: the field of the reason, and what they check.
+_CONSTRAINTS = {
+    "reference_once_per_brand": ("reference", _REFERENCE),
+    "reference_once_without_brand": ("reference", _REFERENCE),
+    "pay_range": ("pay_max", _PAY),
+    "pay_complete": ("pay_min", _PAY),
+}
 
 
 def closing_date_passed() -> str:
@@ -43,4 +54,17 @@ def save_blockers(*, after: Vacancy, changed: Collection[str], at: datetime) -> 
     begin, end = after.publish_from, after.publish_until
     if begin and end and end <= begin:
         found.setdefault("publish_until", closes_before_start())
+    return found | _violations(after, set(changed))
+
+
+def _violations(vacancy: Vacancy, changed: set[str]) -> dict[str, str]:
+    found = {}
+    for constraint in Vacancy._meta.constraints:
+        field, checked = _CONSTRAINTS.get(constraint.name, ("", ()))
+        if changed.isdisjoint(checked):
+            continue
+        try:
+            constraint.validate(Vacancy, vacancy)
+        except ValidationError as error:
+            found[field] = " ".join(error.messages)
     return found

@@ -189,7 +189,7 @@ def duplicate(*, vacancy: Vacancy, at: datetime, author: User | None = None) -> 
         title = _("Copy of %(title)s") % {"title": vacancy.title}
         wanted = read_content(vacancy) | {
             "title": title[: Vacancy._meta.get_field("title").max_length],
-            "status": Status.DRAFT.value, "publish_from": None, "publish_until": None,
+            "status": Status.DRAFT.value, "publish_from": None, "publish_until": None, "reference": "",
         }  # fmt: skip
         copy = Vacancy(created_at=at)
         return save_content(copy, wanted, author=author, at=at, change=Change.DUPLICATED).vacancy

@@ -2,6 +2,7 @@
 `save_content` with the content that they want; `plan_save` says what that would do. Publication actions,
 which change the same few plain fields of many vacancies, call `save_values`."""
 
+import json
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
@@ -16,11 +17,13 @@ from django.db.models import QuerySet
 
 from jobsite.text.html import sanitise
 from jobsite.types import JsonObject
-from vacancies.choices import Keyword
+from vacancies.choices import Keyword, PlaceKind
 from vacancies.fields import html_fields
+from vacancies.history.diff import LISTS
 from vacancies.history.versions import (
     PUBLICATION,
     Content,
+    as_json,
     changed_content,
     content_fields,
     read_content,
@@ -35,6 +38,7 @@ from vacancies.models import (
     Attachment,
     Change,
     FilterOption,
+    Place,
     Status,
     Vacancy,
     VacancyRecruiter,
@@ -205,7 +209,9 @@ def existing(wanted: Mapping[str, Any], forms: QuerySet | None) -> tuple[Content
             found[name] = there(FilterOption, value)
         elif name == "recruiters":
             found[name] = there(Vacancy._meta.get_field(name).related_model, value)
-        elif name != "attachments" and Vacancy._meta.get_field(name).is_relation and value:
+        elif name in LISTS:
+            continue
+        elif Vacancy._meta.get_field(name).is_relation and value:
             found[name] = next(iter(there(Vacancy._meta.get_field(name).related_model, [value])), None)
     return found, missing
 
@@ -247,6 +253,11 @@ def _write(plan: Plan) -> None:
             save_options(vacancy=vacancy, keyword=keyword, pks=pks)
     if "recruiters" in changes:
         _save_recruiters(vacancy, [pk for pk, _name in changes["recruiters"]])
+    if "places" in changes:
+        _save_places(vacancy, PlaceKind.SITE, changes["places"])
+    if "remote_countries" in changes:
+        countries = [Place(country=code).address for code, _name in changes["remote_countries"]]
+        _save_places(vacancy, PlaceKind.APPLICANT, countries)
     if "attachments" in changes:
         _save_attachments(vacancy, changes["attachments"])
 
@@ -259,6 +270,27 @@ def _save_recruiters(vacancy: Vacancy, pks: list[int]) -> None:
         unique_fields=["vacancy", "recruiter"],
         update_fields=["position"],
     )
+
+
+def _save_places(vacancy: Vacancy, kind: PlaceKind, wanted: list[JsonObject]) -> None:
+    """Write the places of one kind. A row with the same address is kept: open forms name rows by their id."""
+    rows = list(vacancy.places.filter(kind=kind))
+    same = {_address_key(row.address): row for row in reversed(rows)}
+    kept = [same.pop(_address_key(each), None) for each in wanted]
+    free = [row for row in rows if row not in kept]
+    for place, (each, row) in enumerate(zip(wanted, kept, strict=True)):
+        row = row or (free.pop(0) if free else Place(vacancy=vacancy, kind=kind))
+        if row.pk is None or row.position != place or row not in kept:
+            for name, value in each.items():
+                setattr(row, name, value)
+            row.position = place
+            row.save()
+    for row in free:
+        row.delete()
+
+
+def _address_key(address: JsonObject) -> str:
+    return json.dumps(as_json(address), sort_keys=True)
 
 
 def _save_attachments(vacancy: Vacancy, wanted: list[JsonObject]) -> None:

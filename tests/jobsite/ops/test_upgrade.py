@@ -12,10 +12,10 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.db.migrations.state import ProjectState
 
 from jobsite.ops.online_migrations import (
+    AddConstraintOnline,
     AddForeignKeyOnline,
     AddIndexOnline,
     DropTriggers,
-    ReplaceConstraintOnline,
 )
 from tests.factories import make_vacancy
 from tests.vacancies.api.site import ON_POSTGRESQL, bucket_counts
@@ -76,7 +76,7 @@ class Online(migrations.Migration):
     operations = [
         AddForeignKeyOnline("vacancy", "owner", OWNER),
         AddIndexOnline("vacancy", models.Index(fields=["location"], name="vacancies_location")),
-        ReplaceConstraintOnline("vacancy", KNOWN_STATUS),
+        AddConstraintOnline("vacancy", KNOWN_STATUS),
     ]
 
 
@@ -259,7 +259,7 @@ def dangers(app: str, migration: Any, state: ProjectState) -> Iterator[str]:
                 yield f"{model}.{operation.name}: its index blocks writers"
         elif kind in DESTRUCTIVE:
             yield f"{kind.__name__} of {model}: {LATER}"
-        if kind in (AddIndexOnline, AddForeignKeyOnline, ReplaceConstraintOnline) and migration.atomic:
+        if kind in (AddIndexOnline, AddForeignKeyOnline, AddConstraintOnline) and migration.atomic:
             yield f"{kind.__name__}: the migration needs atomic = False"
 
 

@@ -105,8 +105,8 @@ def make_many():
 def test_list_query_count_does_not_depend_on_the_page(client, at, django_assert_num_queries):
     for count in make_many():
         for path in LISTS:
-            # ids, vacancies with brand and head recruiter, options, recruiters, attachments, next change (2)
-            with django_assert_num_queries(7, info=path):
+            # ids, vacancies with brand and head, options, recruiters, places, attachments, next change (2)
+            with django_assert_num_queries(8, info=path):
                 assert len(ids(client, path, **{"page[size]": 100})) == count
 
 
@@ -114,21 +114,21 @@ def test_filtered_list_takes_no_more_queries(client, at, django_assert_num_queri
     query = {"filter[regions]": "ghent", "filter[search]": "text", "sort": "title", "page[size]": 100}
 
     for count in make_many():
-        # ids, vacancies, options, recruiters, attachments, next change (2)
-        with django_assert_num_queries(7):
+        # ids, vacancies, options, recruiters, places, attachments, next change (2)
+        with django_assert_num_queries(8):
             assert len(ids(client, "/v1/vacancies", **query)) == count
         # with fields: ids, vacancies, next change (2)
         with django_assert_num_queries(4):
             assert len(ids(client, "/v1/vacancies", fields="id,title", **query)) == count
 
 
-def test_single_takes_four_queries_and_shows_attachments_in_order(client, at, django_assert_num_queries):
+def test_single_takes_five_queries_and_shows_attachments_in_order(client, at, django_assert_num_queries):
     vacancy = make_full()
     for position, name in ((9, "c"), (7, "b")):
         Attachment.objects.create(vacancy=vacancy, name=name, url="https://example.org/x", position=position)
 
-    # vacancy with brand and head, options, recruiters, attachments
-    with django_assert_num_queries(4):
+    # vacancy with brand and head, options, recruiters, places, attachments
+    with django_assert_num_queries(5):
         item = client.get(f"/v1/vacancies/{vacancy.pk}").json()["data"]
     assert [each["name"] for each in item["attachments"]] == ["a.pdf", "b", "c"]
     # ids, next change (2)

@@ -42,7 +42,8 @@ def folded(vacancy: Vacancy) -> dict[str, Any]:
 
 
 EVERYTHING = sorted(
-    ["brand", "image", "head_recruiter", "form", "recruiters", "attachments", *Keyword.values]
+    ["brand", "image", "head_recruiter", "form", "places", "remote_countries", "recruiters", "attachments"]
+    + Keyword.values
     + [field.name for field in plain_fields(Vacancy)]
 )
 

@@ -24,7 +24,8 @@ from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.languages import site_language
 from jobsite.types import UserRequest
 from vacancies.admin.base import PartInline, PositionedFormSet
-from vacancies.models import Filter, FilterOption, VacancyOption, free_value
+from vacancies.fields import free_value
+from vacancies.models import Filter, FilterOption, VacancyOption
 from vacancies.operations.options import merge_options
 
 MAX_EDITED_OPTIONS = 200  # options edited in one page
