@@ -6,6 +6,7 @@ from functools import cache
 from math import cos, hypot, radians
 from typing import NamedTuple
 
+from jobsite.db.folding import fold
 from jobsite.languages import LANGUAGES
 from jobsite.text.iso_names import country_name
 from jobsite.types import JsonObject
@@ -13,9 +14,7 @@ from vacancies.choices import COUNTRIES, PLACES_MAX
 from vacancies.cities import City, countries, find_cities, find_city, name_key, regions
 
 # "of" is "or" in Dutch.
-_ALTERNATIVES = re.compile(
-    r"\s*[/;|+&\n]\s*|\s+(?:and|or|en|et|ou|und|oder)\s+|(?<!District)\s+of\s+",
-)
+_ALTERNATIVES = re.compile(r"\s*[/;|+&\n]\s*|\s+(?:and|or|en|et|ou|und|oder)\s+|(?<!District)\s+of\s+")
 _PARTS = re.compile(r"\s*[,()\[\]]\s*|\s+[-–—]\s+")
 _POSTAL_CODE = re.compile(r"((?:[A-Z]{1,2}-)?\d{4,5}(?: ?[A-Z]{2})?)\s+(?=\D)")
 
@@ -87,7 +86,7 @@ def _places(parts: list[str], among: Collection[str], *, is_named: bool = False)
     found = [place for part in parts if (place := _city(part, among))]
     if not is_named and any(name_key(place.part) in _WORDS for place in found):
         return []
-    is_region = found and bool(rest) and _is_region(last, found[0].city.country)
+    is_region = bool(found and rest) and _is_region(last, found[0].city.country)
     if len(found) == 1:
         # The other parts are a building, a street or a district. "Rome AFB, New York" has no known city.
         return [] if is_region else found
@@ -115,10 +114,11 @@ def _city(text: str, among: Collection[str], region: str = "") -> _Place | None:
     named = region or _region(name, city.country)
     if named and city.region != named:  # "Virginia" is a city in Minnesota
         return None
+    has_accents = not (name.isascii() or name.isupper() or name.islower())
     address = {
         "street": "",
         "postal_code": match[1] if match else "",
-        "locality": city.name if name.isupper() or name.islower() else name,
+        "locality": name if has_accents and fold(name) == fold(city.name) else city.name,
         "region": region,
         "country": city.country,
         "latitude": f"{city.latitude:g}",

@@ -9,6 +9,9 @@ from vacancies.locations import places_of
 PLACES = {
     "Antwerp": ["Antwerp BE"],
     "ANTWERPEN": ["Antwerpen BE"],
+    "Sint Niklaas.": ["Sint-Niklaas BE"],
+    "Liege": ["Liège BE"],
+    "Brüssel": ["Brüssel BE"],
     "Antwerp, Kattendijk dock": ["Antwerp BE"],
     "Kattendijkdok 5, 2000 Antwerpen": ["2000 Antwerpen BE"],
     "B-9000 Gent": ["B-9000 Gent BE"],
