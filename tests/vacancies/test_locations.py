@@ -36,6 +36,8 @@ PLACES = {
     "NL: 1234 AB Utrecht": ["1234 AB Utrecht NL"],
     "DE: Halle (Saale)": ["Halle (Saale) DE"],
     "US: Washington, DC": ["Washington District of Columbia US"],
+    "US: Washington, District of Columbia": ["Washington District of Columbia US"],
+    "US: Portland, in": ["Portland US"],  # not Indiana
     "US: Memphis, TN": ["Memphis Tennessee US"],
     "US: Atlanta, Georgia": ["Atlanta Georgia US"],
     "US: New York, New York": ["New York New York US"],
@@ -48,13 +50,13 @@ PLACES = {
 }
 NO_PLACES = [
     "", " ", ",", "Various", "Multiple locations", "Verschillende locaties", "Home", "a / b / c",
-    "Remote", "Remote (Belgium)", "Remote, Antwerp", "Gent / thuiswerk", "Hybrid",
+    "Remote", "Remote (Belgium)", "Remote, Gent", "Gent / thuiswerk", "Hybrid",
     "Antwerpen en omgeving", "Regio Gent", "Gents", "Brusselsesteenweg", "Zaventem airport",
     "Hoofdkantoor Brussel",
     "België", "Vlaanderen", "Limburg", "Luxembourg",  # a province, a country
     "Gent, Antwerpen", "Mechelen, Antwerpen",  # two cities, or a city and its province
     "Amsterdam", "Seoul, South Korea", "London, UK", "US: Tbilisi, Georgia", "US: Singapore",
-    "US: Virginia", "US: Washington", "US: District of Columbia", "US: Mobile",
+    "LU: Luxembourg", "US: Virginia", "US: Washington", "US: District of Columbia", "US: Mobile",
     "US: Springfield",  # several of the same size
     "US: Montgomery County, Maryland", "US: Rome AFB, New York", "US: Santee, Nebraska",
     ": Halle", ": London", ": Home",

@@ -133,10 +133,16 @@ def test_what_changes_after_the_proposal_stays(vacancies, at):
     Vacancy.objects.filter(pk=3).delete()
     written = proposals.Written()
     proposals.write_places(rows, written, at=at)
+    types = proposals.propose_employment_types()
+    FilterOption.objects.update(employment_type="OTHER")
+    proposals.write_employment_types(types, written)
     assert str(written) == (
         "places of 0 vacancies and employment types of 0 options; 3 vacancies had changed meanwhile"
     )
-    assert stored()[0] == [(1, "site", "Ghent", "BE"), *FILLED]
+    assert stored() == (
+        [(1, "site", "Ghent", "BE"), *FILLED],
+        {"Full Time": "OTHER", "Shifts": "OTHER", "Freelance": "OTHER"},
+    )
 
 
 def test_an_interrupted_run_can_be_repeated(vacancies, monkeypatch):
