@@ -1,12 +1,13 @@
 """The vacancies and the judged queries.
 
 The vacancies: 641 real ones in English (`../shared/data/vacancies.v1.json`, not in the repository), and those
-of `corpus.json`, in Dutch, French and German. The latter are synthetic: written for this benchmark, because no
-public set of real ones was found whose licence allows a copy.
+of `corpus.json`, in Dutch, French and German. The latter are synthetic: written for this benchmark, because
+no public set of real ones was found whose licence allows a copy.
 
-`judgments.json` has the queries: language, text, and the ids of the vacancies with a relevance of 1 (related),
-2 (close) and 3 (what the visitor looks for). All others have 0. A person who knows the four languages set them,
-by title and content; 1 and 2 only where one of the compared searches found the vacancy among its first 20.
+`judgments.json` has the queries: language, text, and the ids of the vacancies with a relevance of 1
+(related), 2 (close) and 3 (what the visitor looks for). All others have 0. They come from a rule per query, on title,
+occupation, option, place, brand and text, and from reading what the searches of `comparison.md` found. 1 and
+2 are kept only where one of them found the vacancy among its first 20.
 """
 
 import json
