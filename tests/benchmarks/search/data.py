@@ -5,9 +5,9 @@ of `corpus.json`, in Dutch, French and German. The latter are synthetic: written
 no public set of real ones was found whose licence allows a copy.
 
 `judgments.json` has the queries: language, text, and the ids of the vacancies with a relevance of 1
-(related), 2 (close) and 3 (what the visitor looks for). All others have 0. They come from a rule per query, on title,
-occupation, option, place, brand and text, and from reading what the searches of `comparison.md` found. 1 and
-2 are kept only where one of them found the vacancy among its first 20.
+(related), 2 (close) and 3 (what the visitor looks for); all others have 0. They come from a rule per query,
+on title, occupation, option, place, brand and text, and from reading what the searches of `comparison.md`
+found. 1 and 2 are kept only where one of them found the vacancy among its first 20.
 """
 
 import json
