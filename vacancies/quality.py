@@ -43,8 +43,8 @@ class ContentWarning:
     is_of_facts: bool = False
 
 
-def _places(**of: object) -> Exists:
-    return Exists(Place.objects.filter(vacancy=OuterRef("pk"), **of))
+def _has_place(**values: object) -> Q:
+    return Q(Exists(Place.objects.filter(vacancy=OuterRef("pk"), **values)))
 
 
 def _choices() -> QuerySet[VacancyOption]:
@@ -54,9 +54,9 @@ def _choices() -> QuerySet[VacancyOption]:
 # What Google requires of a job posting, and when a vacancy lacks it. It always has the others: title, name of
 # the employer and, when it is published, start.
 _has_no_text = Q(description="", profile="", offer="", company="")
-_has_no_place = ~Q(work_place=WorkPlace.REMOTE) & ~_places(kind=PlaceKind.SITE)
-_has_no_country = Q(work_place=WorkPlace.REMOTE) & ~_places(kind=PlaceKind.APPLICANT)
-REQUIRED_BY_GOOGLE = {
+_has_no_place = ~Q(work_place=WorkPlace.REMOTE) & ~_has_place(kind=PlaceKind.SITE)
+_has_no_country = Q(work_place=WorkPlace.REMOTE) & ~_has_place(kind=PlaceKind.APPLICANT)
+REQUIRED_BY_GOOGLE: dict[str, tuple[StrOrPromise, Q]] = {
     "description": (_("a description"), _has_no_text),
     "place": (_("a place"), _has_no_place),
     "remote_country": (_("a country for remote work"), _has_no_country),
@@ -121,7 +121,7 @@ CONTENT_WARNINGS = (
         "no-pay",
         _("No pay, but its country requires it"),
         _("has no pay, but the law of its country requires it"),
-        lambda at: Q(pay_min=None, pay_max=None) & _places(country__in=settings.PAY_REQUIRED_IN),
+        lambda at: Q(pay_min=None, pay_max=None) & _has_place(country__in=settings.PAY_REQUIRED_IN),
     ),
     ContentWarning(
         "not-for-google",
