@@ -167,7 +167,7 @@ def test_superseded_status_is_not_shown_after_its_embargo(jane, at, time_machine
 
 ROWS = dict.fromkeys((
     "applications_application", "applications_stagechange", "applications_historyentry", "vacancies_vacancy",
-    "vacancies_vacancyoption", "vacancies_vacancyrecruiter", "vacancies_attachment",
+    "vacancies_vacancyoption", "vacancies_vacancyrecruiter", "vacancies_attachment", "vacancies_place",
 ), 1)  # fmt: skip
 BY_TOKEN = ROWS | {"applications_token": 2}  # the token with its user, the user's other ones: see knox
 BY_SESSION = ROWS | {"django_session": 1, "auth_user": 1}
