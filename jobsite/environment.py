@@ -14,8 +14,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from jobsite.text.iso_codes import COUNTRIES
-
 LOOPBACK = {"localhost", ".localhost", "127.0.0.1", "::1", "[::1]", "unix"}
 # Variables of other programs that read the same file: deploy/gunicorn.conf.py, reload.sh, compose.yaml, and
 # libraries. Earlier names are those that the settings refuse or replace.
@@ -93,10 +91,10 @@ class Environment(environ.Env):
             raise ImproperlyConfigured(f"{var} is {value!r}, not {', '.join(languages)} or a variant of one.")
         return value
 
-    def countries(self, var: str) -> list[str]:
+    def countries(self, var: str, countries: Collection[str]) -> list[str]:
         codes = [code.strip().upper() for code in self.list(var, default=[])]
         for code in codes:
-            if code not in COUNTRIES:
+            if code not in countries:
                 raise ImproperlyConfigured(
                     f"{var} contains {code!r}, not a country code of ISO 3166-1 such as BE. "
                     "Separate codes by commas."
