@@ -10,7 +10,7 @@ from jobsite.db.folding import fold
 MAX_READ = 200  # characters of a label
 # Folded: without case and accents.
 _PAY = (
-    r"(?:\w*(?:salar|salaire|gehalt|gehalter|verguetung|vergutung)\w*|\w*(?:loon|lohn|wedde|lohne|lonen)"
+    r"(?:\w*(?:salar|salaire|gehalt|verguetung|vergutung)\w*|\w*(?:loon|lohn|wedde|lohne|lonen)"
     r"|wages?|pay|remuneration\w*|compensation|earnings?|earn(?:ed|ing)?|inkomen|einkommen|revenus?|entgelt"
     r"|verdien\w*|gagn(?:ez|es|ais|iez)|touch(?:ez|ais|iez))"
 )

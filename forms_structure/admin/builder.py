@@ -209,7 +209,7 @@ class BuilderAdmin(FormBaseAdmin):
         schema = submission_schema(sections, address=self.address("check", form))
         warnings = [] if accepts_applications(form.whole_structure) else [str(CANNOT_ACCEPT)]
         if labels := pay_history_labels(form.structure):
-            warnings.append(PAY_HISTORY % {"labels": ", ".join(f"“{label}”" for label in labels[:5])})
+            warnings.append(PAY_HISTORY % {"labels": ", ".join(f"“{label[:80]}”" for label in labels[:5])})
         return JsonResponse({"schema": schema, "version": digest(sections), "warning": " ".join(warnings)})
 
     @json_endpoint
