@@ -84,7 +84,9 @@ def test_item_is_complete_in_every_state_of_the_vacancy(client, settings, jane, 
         row.update(**{column: value})
         (item,) = items(applicant, REMOTE_ADDR="203.0.113.9")
         own_keys(item)
-        assert item == published, (mode, column)
+        dates = {"published_at", "closes_at", "closing_date"} if column.startswith("publish_") else set()
+        changed = {key for key in published if item[key] != published[key]}
+        assert (list(item), changed - dates) == (list(published), set()), (mode, column)
         is_public = (mode, column) == ("public", "audience")
         assert client.get(path).status_code == (200 if is_public else 404), (mode, column)
         row.update(**{column: getattr(full_vacancy, column)})
