@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from tests.factories import make_option, make_vacancy
+from vacancies.admin.edit.page import warnings_about
 from vacancies.models import Vacancy
 from vacancies.quality import (
     content_warnings,
@@ -73,3 +74,15 @@ def test_facts_that_are_missing_are_named_counted_and_found(settings: Any) -> No
     assert counts["no-pay"] == 0
     row = with_warnings(vacancies, at=at).get(title="no text, no place")
     assert missing_for_google(row) == ["description", "place"]
+
+
+def test_form_says_in_one_line_what_is_missing_after_saving() -> None:
+    contact = {
+        "contact": "<p>Call us</p>",
+        "image_url": "https://acme.test/a.png",
+        "apply_url": "https://acme.test/",
+    }
+    vacancy = make_vacancy(title="Nurse", options=UNTYPED, **contact)
+
+    assert warnings_about(vacancy) == [f"“Nurse”: {GOOGLE}a place; {NO_TYPE}."]
+    assert warnings_about(make_vacancy(status="draft")) == []
