@@ -110,6 +110,7 @@ def hide(kind: str, now: Any) -> None:
     head = make_recruiter(f"{word} head", email=f"{HIDDEN_WORD}@example.org", is_email_public=True)
     values |= {"pk": HIDDEN[kind], "options": {"regions": [word], "types": [word]}, "form": form}
     values |= {"brand": make_brand(f"{word} brand"), "head_recruiter": head, "title": word}
+    values |= {"reference": word, "pay_note": word, "places": ({"locality": word, "country": "BE"},)}
     vacancy = make_vacancy(description=html, **{"audience": "both", "is_hot": True} | values)
     Attachment.objects.create(vacancy=vacancy, name=f"{word}.pdf", url=url)
     if kind == "deleted":

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from applications.models import Token
 from forms_structure import operations
-from tests.factories import make_brand, make_insider, make_recruiter, make_vacancy
+from tests.factories import make_brand, make_insider, make_option, make_recruiter, make_vacancy
 from tests.vacancies.commands import run
 from vacancies import quality
 from vacancies.api.v1 import ServedForm, SingleVacancyViewSet
@@ -77,10 +77,16 @@ GOOD = {
     "image_url": "https://example.org/a.jpg",
     "contact": "<p>Ask Jan.</p>",
     "apply_url": "https://apply.example.org",
+    "places": ({"locality": "Ghent", "country": "BE"},),
 }
 
 
-def test_lint_reports_errors_and_warnings(at):
+@pytest.fixture
+def employment_types():
+    make_option("regions", "Ghent", employment_type="FULL_TIME")
+
+
+def test_lint_reports_errors_and_warnings(at, employment_types):
     make_vacancy(**GOOD)
     assert run("lint_vacancies") == (0, "0 errors and 0 warnings.", [])
     Vacancy.objects.all().delete()
@@ -163,7 +169,7 @@ def test_lint_reports_forms_that_cannot_accept_applications():
     assert reported() == []
 
 
-def test_lint_limits_the_findings_of_each_rule():
+def test_lint_limits_the_findings_of_each_rule(employment_types):
     for pk in range(1, 23):
         make_vacancy(pk=pk, title="Cook", **GOOD | {"image_url": ""})
     make_vacancy(pk=23, title="EMPTY", description="", **GOOD)
@@ -193,7 +199,7 @@ def test_lint_limits_the_findings_of_each_rule():
     assert [tuple(each.values()) for each in whole["totals"]] == totals
 
 
-def test_lint_fixes_markup_that_was_written_by_sql(at):
+def test_lint_fixes_markup_that_was_written_by_sql(at, employment_types):
     vacancy = make_vacancy(**GOOD, updated_at=at)
     hidden = make_vacancy(status="draft")
     with connection.cursor() as cursor:

@@ -119,10 +119,15 @@ def lines(name: str, value: Any) -> list[str]:
 
 def place_text(place: Mapping[str, Any]) -> str:
     """Return a place of a content as one line: "Kaai 1, 2000 Antwerp, Belgium (51.2, 4.4)"."""
+    text = address_text(place)
+    return text if place["latitude"] is None else f"{text} ({place['latitude']}, {place['longitude']})"
+
+
+def address_text(place: Mapping[str, Any]) -> str:
+    """Return the same without the coordinates."""
     city = " ".join(filter(None, (place["postal_code"], place["locality"])))
     country = country_name(place["country"])
-    text = ", ".join(filter(None, (place["street"], city, place["region"], country)))
-    return text if place["latitude"] is None else f"{text} ({place['latitude']}, {place['longitude']})"
+    return ", ".join(filter(None, (place["street"], city, place["region"], country)))
 
 
 def marked(old: list[str], new: list[str]) -> SafeString:
