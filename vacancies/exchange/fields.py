@@ -147,10 +147,11 @@ class NumberField(serializers.Field):
         if not (value.is_finite() and self.low <= value <= self.high):
             self.fail("invalid", received=received)
         rounded = round(value, self.decimal_places)
-        if rounded != value and not self.is_rounded:
+        if rounded == value:
+            return value
+        if not self.is_rounded:
             self.fail("invalid", received=received)
-        if rounded != value:
-            _report(self, "rounded", f"rounded to {self.decimal_places} decimals; received {received}")
+        _report(self, "rounded", f"rounded to {self.decimal_places} decimals; received {received}")
         return rounded
 
 

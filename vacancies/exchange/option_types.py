@@ -90,10 +90,9 @@ class OptionTypes:
             if kind not in {found.get(key) for key in options}
             and (left := frozenset(key for key in options if key not in found))
         }:
-            forced = {(kind, *options) for kind, options in open_ if len(options) == 1}
-            kind, key = min(
-                forced or {(kind, key) for kind, options in open_ for key in options}, key=self._rank
-            )
+            pairs = {(kind, key) for kind, options in open_ for key in options}
+            forced = {(kind, key) for kind, options in open_ if len(options) == 1 for key in options}
+            kind, key = min(forced or pairs, key=self._rank)
             found[key] = kind
         return found
 
