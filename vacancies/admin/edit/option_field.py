@@ -1,11 +1,14 @@
-"""A form field for the options of a filter. It keeps the order in which they are picked."""
+"""Form fields for the options of a filter and for countries. They keep the order in which these are picked."""
 
 from typing import Any
 
 from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminSelect2MultipleWidget, UnfoldAdminSelect2Widget
 
-from vacancies.choices import Keyword
+from vacancies.choices import PLACES_MAX, Keyword, country_choices
 
 
 class OrderedSelect(UnfoldAdminSelect2MultipleWidget):
@@ -31,7 +34,7 @@ class OrderedSelect(UnfoldAdminSelect2MultipleWidget):
             self.choices = [choice for choice in all_choices if str(choice[0]) in place]
         groups = super().optgroups(name, value, attrs)
         self.choices = all_choices
-        for index, (_, (option,), _) in enumerate(groups):
+        for index, (_name, (option,), _index) in enumerate(groups):
             option["attrs"]["data-place"] = index
         return sorted(groups, key=lambda group: place.get(str(group[1][0]["value"]), len(place)))
 
@@ -45,17 +48,41 @@ class OrderedSelect(UnfoldAdminSelect2MultipleWidget):
         js = ("vacancies/ordered_select.js",)
 
 
-class OptionsField(forms.TypedMultipleChoiceField):
-    """Ids of the options of one filter, in the order of picking."""
+class OrderedField(forms.TypedMultipleChoiceField):
+    """Choices in the order of picking."""
+
+    def clean(self, value: object) -> list[Any]:
+        return list(dict.fromkeys(super().clean(value)))
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return [str(each) for each in initial or []] != [str(each) for each in data or []]
+
+
+class OptionsField(OrderedField):
+    """Ids of the options of one filter."""
 
     def __init__(self, keyword: Keyword) -> None:
         super().__init__(coerce=int, required=False, label=keyword.label, widget=OrderedSelect())
 
-    def clean(self, value: object) -> list[int]:
-        return list(dict.fromkeys(super().clean(value)))
 
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        return [str(pk) for pk in initial or []] != [str(pk) for pk in data or []]
+class CountriesField(OrderedField):
+    """Codes of the countries in which a remote worker may live."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            choices=country_choices,
+            required=False,
+            label=gettext_lazy("Countries for remote work"),
+            help_text=gettext_lazy("The countries in which a remote worker may live."),
+            widget=OrderedSelect(),
+        )
+
+    def clean(self, value: object) -> list[str]:
+        codes = super().clean(value)
+        if len(codes) > PLACES_MAX:
+            text = _("Choose at most %(max)d countries: these are %(count)d.")
+            raise ValidationError(text % {"max": PLACES_MAX, "count": len(codes)}, code="too_many")
+        return codes
 
 
 class OptionField(forms.TypedChoiceField):
