@@ -1,0 +1,115 @@
+"""Make the files of `vacancies/cities.py` from downloads of GeoNames (download.geonames.org/export/dump/)."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from vacancies.cities import name_key
+
+COLUMNS = 19
+# A name means one city in the whole world if that city is large, and no city of another country has the name,
+# or only much smaller ones.
+LARGE, TIMES_LARGER = 50_000, 10
+GERMAN = {"AT", "CH", "DE", "LI"}
+# Words in the letters of English, Dutch, French and German. The column of other names does not say their
+# language: it has names in all languages, transliterations, and codes of airports.
+_NAME = re.compile(r"['A-ZÀÂÄÆÇÉÈÊËÎÏÔÖŒÙÛÜ][-A-Za-zÀÂÄÆÇÉÈÊËÎÏÔÖŒÙÛÜàâäæçéèêëîïôöœùûüÿß'’. /]{1,39}")
+_SOURCE = (
+    "GeoNames (geonames.org), CC BY 4.0. Columns of a city: latitude, longitude, region, population, how "
+    "many of its names mean no other city in the world, and its names: first the usual one, then these"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A city of the file cities500.txt."""
+
+    names: list[str]  # first the usual one
+    latitude: float
+    longitude: float
+    country: str
+    region: str  # code
+    population: int
+
+
+def read_cities(lines: Iterable[str]) -> Iterator[Row]:
+    """Yield the cities of cities500.txt. Raises ValueError for a line in another format."""
+    for number, line in enumerate(lines, 1):
+        values = line.rstrip("\r\n").split("\t")
+        try:
+            if len(values) != COLUMNS:
+                raise ValueError(f"{len(values)} columns in place of {COLUMNS}")
+            names = [
+                values[1],
+                *_other_names(values[1], values[3].split(","), has_umlauts=values[8] in GERMAN),
+            ]
+            yield Row(names, float(values[4]), float(values[5]), values[8], values[10], int(values[14] or 0))
+        except ValueError as error:
+            raise ValueError(f"line {number}: {error}") from None
+
+
+def _other_names(name: str, names: list[str], *, has_umlauts: bool) -> list[str]:
+    """Return the other names, each in one spelling: München with `has_umlauts`, Brussel without."""
+    found: dict[str, str] = {}
+    for other in sorted(names, key=lambda name: (name.isascii() == has_umlauts, name)):
+        if _NAME.fullmatch(other) and not other.isupper():
+            found.setdefault(name_key(other), other)
+    found.pop(name_key(name), None)
+    return sorted(found.values())
+
+
+def city_files(
+    rows: Collection[Row], region_lines: Iterable[str], countries: Collection[str], *, names_from: int = 0
+) -> dict[str, str]:
+    """Return the content of the file of each country. `rows` are the cities of the whole world, and
+    `region_lines` the lines of admin1CodesASCII.txt. Cities with fewer than `names_from` inhabitants have
+    only their usual name."""
+    regions: dict[str, dict[str, str]] = defaultdict(dict)
+    for line in region_lines:
+        code, name = line.rstrip("\r\n").split("\t")[:2]
+        country, _, region = code.partition(".")
+        regions[country][region] = name
+    largest: dict[str, dict[str, int]] = defaultdict(dict)  # the largest population, by name and country
+    for row in rows:
+        for name in row.names:
+            there = largest[name_key(name)]
+            there[row.country] = max(row.population, there.get(row.country, 0))
+    files = {}
+    for country in countries:
+        cities = [row for row in rows if row.country == country]
+        cities.sort(key=lambda row: (-row.population, row.names))
+        used = {row.region for row in cities}
+        lines = ",\n".join(_json(_city(row, largest, names_from)) for row in cities)
+        names = {code: name for code, name in sorted(regions[country].items()) if code in used}
+        files[country] = (
+            f'{{"source":{_json(_SOURCE)},\n"regions":{_json(names)},\n"cities":[\n{lines}\n]}}\n'
+        )
+    return files
+
+
+def _city(row: Row, largest: dict[str, dict[str, int]], names_from: int) -> list[object]:
+    def is_known(name: str) -> bool:
+        there = largest[name_key(name)]
+        return row.population >= LARGE and all(
+            row.population >= TIMES_LARGER * population
+            for country, population in there.items()
+            if country != row.country
+        )
+
+    name, *others = row.names if row.population >= names_from else row.names[:1]
+    known = [other for other in (name, *others) if is_known(other)] if is_known(name) else []
+    return [
+        round(row.latitude, 3),  # 100 metres
+        round(row.longitude, 3),
+        row.region,
+        row.population,
+        len(known),
+        *(known or [name]),
+        *(other for other in others if other not in known),
+    ]
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
