@@ -13,6 +13,7 @@ from jobsite.admin.base import NamedRow
 from jobsite.languages import site_language
 from jobsite.types import UserRequest
 from vacancies.admin.base import PartInline, PositionedFormSet
+from vacancies.admin.edit.option_field import LongSelect
 from vacancies.choices import PLACES_MAX, PlaceKind
 from vacancies.models import Attachment, Place, VacancyRecruiter
 
@@ -53,6 +54,11 @@ class PlaceInline(PartInline):
     max_num = PLACES_MAX
     verbose_name_plural = _("places of work")
     tab_name = _("Job details")
+
+    def formfield_for_choice_field(self, db_field: Any, request: UserRequest, **kwargs: Any) -> Any:
+        blank = [("", gettext("Choose a country"))]
+        kwargs |= {"choices": db_field.get_choices(blank_choice=blank), "widget": LongSelect()}
+        return super().formfield_for_choice_field(db_field, request, **kwargs)
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
         return super().get_queryset(request).filter(kind=PlaceKind.SITE)

@@ -20,7 +20,7 @@ from unfold.widgets import UnfoldAdminSingleDateWidget, UnfoldAdminTextInputWidg
 
 from jobsite.admin.datetime_fields import DateField
 from jobsite.text.formats import format_datetime
-from vacancies.admin.edit.option_field import CountriesField, options_field
+from vacancies.admin.edit.option_field import CountriesField, LongSelect, options_field
 from vacancies.choices import Keyword, PlaceKind
 from vacancies.dates import end_of_day, is_exact, last_day
 from vacancies.models import Filter, FilterOption, Status, Vacancy
@@ -62,6 +62,7 @@ class VacancyForm(forms.ModelForm):
     class Meta:
         model = Vacancy
         exclude = ()  # the admin passes the fields of its fieldsets  # noqa: DJ006
+        widgets = {"language": LongSelect}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
