@@ -47,7 +47,7 @@ WORD = "qqsecret"  # in the same texts, to search for
 OWN = "zzown"
 NO_ROWS = {
     f"{prefix}-{name}": "0"
-    for prefix in ("recruiter_links", "attachments", "options", "history")
+    for prefix in ("places", "recruiter_links", "attachments", "options", "history")
     for name in ("TOTAL_FORMS", "INITIAL_FORMS")
 }
 APPS = ("auth", "forms_structure", "vacancies", "applications")

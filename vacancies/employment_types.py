@@ -1,42 +1,42 @@
-"""The employment type that the label of an option means, in English, Dutch, French and German. The values are
-those of schema.org and Google (`employmentType`)."""
+"""The employment type that the label of an option means, in English, Dutch, French and German."""
 
 import re
 
 from jobsite.db.folding import fold
+from vacancies.choices import EmploymentType
 
 # Folded, with single spaces in place of punctuation.
 _PHRASES = {
-    "FULL_TIME": (
+    EmploymentType.FULL_TIME: (
         "full time", "fulltime", "voltijds", "voltijdse", "voltijd", "temps plein", "plein temps",
         "temps complet", "vollzeit", "vollzeitstelle",
     ),
-    "PART_TIME": (
+    EmploymentType.PART_TIME: (
         "part time", "parttime", "deeltijds", "deeltijdse", "deeltijd", "halftijds", "halftijdse",
         "temps partiel", "mi temps", "teilzeit", "teilzeitstelle", "halbtags", "werkstudent", "werkstudentin",
         "minijob",
     ),
-    "CONTRACTOR": (
+    EmploymentType.CONTRACTOR: (
         "contractor", "independent contractor", "freelance", "freelancer", "freelancerin", "zzp", "zzp er",
         "zzper", "zelfstandige", "als zelfstandige", "op zelfstandige basis", "independant", "independante",
         "freiberufler", "freiberuflerin", "freiberuflich", "freie mitarbeit",
     ),
-    "TEMPORARY": (
+    EmploymentType.TEMPORARY: (
         "temporary", "temp", "fixed term", "seasonal", "tijdelijk", "tijdelijke", "bepaalde duur",
         "van bepaalde duur", "bepaalde tijd", "voor bepaalde tijd", "uitzendkracht", "uitzendwerk",
         "uitzendarbeid", "seizoenswerk", "seizoensarbeid", "interim", "interimair", "interimaris",
         "interimaire", "cdd", "duree determinee", "a duree determinee", "temporaire", "saisonnier",
         "saisonniere", "befristet", "befristete", "befristeter", "zeitarbeit", "leiharbeit", "saisonarbeit",
     ),
-    "INTERN": (
+    EmploymentType.INTERN: (
         "intern", "interns", "internship", "internships", "stage", "stages", "stagiair", "stagiaire",
         "stageplaats", "afstudeerstage", "praktikum", "pflichtpraktikum", "praktikant", "praktikantin",
     ),
-    "VOLUNTEER": (
+    EmploymentType.VOLUNTEER: (
         "volunteer", "volunteers", "volunteering", "vrijwilliger", "vrijwilligers", "vrijwilligerswerk",
         "benevole", "benevoles", "benevolat", "ehrenamt", "ehrenamtlich", "ehrenamtliche",
     ),
-    "PER_DIEM": ("per diem",),
+    EmploymentType.PER_DIEM: ("per diem",),
 }  # fmt: skip
 # Other words of a label, which say nothing about the type.
 _NEUTRAL = {
@@ -68,6 +68,6 @@ def employment_type_of(label: str) -> str:
     text = _NO_WORD.sub(" ", fold(label))
     found = {_TYPES[phrase] for phrase in _PHRASE.findall(text)}
     others = set(_PHRASE.sub(" ", text).split()) - _NEUTRAL
-    if found & {"FULL_TIME", "PART_TIME"}:
+    if found & {EmploymentType.FULL_TIME, EmploymentType.PART_TIME}:
         others -= _PERMANENT
-    return found.pop() if len(found) == 1 and not others else ""
+    return found.pop().value if len(found) == 1 and not others else ""

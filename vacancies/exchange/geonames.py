@@ -51,7 +51,7 @@ def read_cities(lines: Iterable[str]) -> Iterator[Row]:
 
 
 def _other_names(name: str, names: list[str], *, has_umlauts: bool) -> list[str]:
-    """Return the other names, each in one spelling: München with `has_umlauts`, Brussel, not Brüssel without."""
+    """Return the other names, each in one spelling: München with `has_umlauts`, Brussel without."""
     found: dict[str, str] = {}
     for other in sorted(names, key=lambda name: (name.isascii() == has_umlauts, name)):
         if _NAME.fullmatch(other) and not other.isupper():
@@ -64,8 +64,8 @@ def city_files(
     rows: Collection[Row], region_lines: Iterable[str], countries: Collection[str], *, names_from: int = 0
 ) -> dict[str, str]:
     """Return the content of the file of each country. `rows` are the cities of the whole world, and
-    `region_lines` the lines of admin1CodesASCII.txt. Cities with fewer than `names_from` inhabitants have only
-    their usual name."""
+    `region_lines` the lines of admin1CodesASCII.txt. Cities with fewer than `names_from` inhabitants have
+    only their usual name."""
     regions: dict[str, dict[str, str]] = defaultdict(dict)
     for line in region_lines:
         code, name = line.rstrip("\r\n").split("\t")[:2]

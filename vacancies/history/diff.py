@@ -104,6 +104,8 @@ def lines(name: str, value: Any) -> list[str]:
         return [f"{each['name']} ({each['url']})" if each["url"] else each["name"] for each in value]
     if name == "places":
         return [place_text(each) for each in value]
+    if name == "remote_countries":  # not in the language of the user who saved it
+        return [country_name(code) for code, _name in value]
     if name == "image":
         return [_("Uploaded image")]
     if isinstance(value, list):
