@@ -91,6 +91,8 @@ def cell(column: Field, value: object) -> Cell:
     """Return `value` of `column` as the cell of a spreadsheet."""
     if value is None:
         return ""
+    if column.name in CODES:
+        return str(value)
     if column.choices:
         return str(dict(column.flatchoices).get(value, value))
     return TYPES[column].cell(value)
