@@ -1,7 +1,8 @@
 """The employment types of options. No item states them: an item has the types of all its options together.
 
-An option can only have a type that every item with this option has, so the items of a whole run show the types
-of many options. Where several options of an item could have its type, their labels decide, then a fixed order.
+An option can only have a type that every item with this option has, so the items of a whole run show the
+types of many options. Where several options of an item could have its type, their labels decide, then a fixed
+order.
 """
 
 from collections import Counter

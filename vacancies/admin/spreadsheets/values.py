@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from django.db import models
 from django.forms import Form
@@ -28,15 +28,15 @@ from vacancies.choices import COUNTRIES, LANGUAGES, PLACES_MAX, Keyword, PlaceKi
 from vacancies.cities import find_city
 from vacancies.exchange.columns import FLAGS
 from vacancies.fields import HtmlField
-from vacancies.history.versions import Content, as_json
+from vacancies.history.versions import Content, as_json, decimal_text
 from vacancies.models import Place, State, Status, Vacancy
 
 MAX_NAMES = 12  # allowed values in an error
 _DAYS = ("%Y-%m-%d",)
 _DAYS_FIRST = ("%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y")  # Excel shows and saves dates like this
 _TIMES = ("%H:%M:%S", "%H:%M")
-_GROUPS = re.compile(r"\d{1,3}([.,' \u00a0\u2009\u202f\u2019])\d{3}(?:\1\d{3})*")
-_AMOUNT = re.compile(r"-?\d+(?:[.,]\d+)?")
+_AMOUNT = re.compile(r"(.*?)(?:([.,])(\d{1,2}))?", re.ASCII | re.DOTALL)
+_GROUPS = re.compile(r"\d{1,3}([.,' \u00a0\u2009\u202f\u2019])\d{3}(?:\1\d{3})*", re.ASCII)
 
 
 class CellError(Exception):
@@ -178,24 +178,19 @@ def _amount(text: str) -> str:
     Colleagues write 3.100,50 or 3,100.50. Which one is meant is clear if both separators occur, or one of
     them twice. 3.100 can be both, in a file that was made on another computer.
     """
-    whole, sign, decimals = re.fullmatch(r"(.*?)(?:([.,])(\d{1,2}))?", text, re.DOTALL).groups()  # type: ignore[union-attr]
+    whole, sign, decimals = _AMOUNT.fullmatch(text).groups()  # type: ignore[union-attr]
     if groups := _GROUPS.fullmatch(whole):
         separator = groups[1]
-        if separator == sign:
-            raise _not_a_number(text)
         if separator in ".," and not sign and whole.count(separator) == 1:
-            one, other = whole.replace(separator, ""), whole.replace(separator, ".").rstrip("0") + "0"
+            one, other = whole.replace(separator, ""), decimal_text(Decimal(whole.replace(separator, ".")))
             message = _("“%(text)s” can be %(one)s or %(other)s. Write it without a separator: %(one)s.")
             raise CellError(message % {"text": text, "one": one, "other": other})
-        whole = whole.replace(separator, "")
-    number = f"{whole}.{decimals}" if sign else whole
-    if not _AMOUNT.fullmatch(number):
-        raise _not_a_number(text)
-    return number.replace(",", ".")
-
-
-def _not_a_number(text: str) -> CellError:
-    return CellError(_("“%(text)s” is not a number. Write it as 2500 or 2500.50.") % {"text": text})
+        if separator != sign:
+            whole = whole.replace(separator, "")
+    if not re.fullmatch(r"-?[0-9]+", whole):
+        message = _("“%(text)s” is not a number. Write it as 2500 or 2500.50.")
+        raise CellError(message % {"text": text})
+    return f"{whole}.{decimals}" if sign else whole
 
 
 def _place(text: str) -> Place:
@@ -215,8 +210,8 @@ def _place(text: str) -> Place:
         country=_code(country, "country"),
     )  # fmt: skip
     for name in ("street", "postal_code", "locality", "region"):
-        column = Place._meta.get_field(name)
-        if len(value := getattr(place, name)) > column.max_length:
+        value, column = getattr(place, name), cast(models.Field, Place._meta.get_field(name))
+        if column.max_length and len(value) > column.max_length:
             message = _("“%(text)s” has %(count)d characters; at most %(max)d are allowed.")
             raise CellError(message % {"text": value, "count": len(value), "max": column.max_length})
     if city := find_city(locality, place.country):
@@ -229,7 +224,8 @@ def _address(place: Place) -> tuple[str, ...]:
 
 
 def _code(text: str, kind: str) -> str:
-    """Return the code of a country or a language: `text` is the code, or the name in a language of the site."""
+    """Return the code of a country or a language: `text` is the code, or the name in one of the site's
+    languages."""
     if code := _codes(kind).get(text.casefold()):
         return code
     if kind == "country":
