@@ -64,7 +64,7 @@ def test_import_from_a_service_keeps_order_and_audience(client, source):
     assert first[:2] == (
         0,
         "130 vacancies: 130 created, 0 updated, 0 unchanged, 0 refused, 0 left as drafts. "
-        "1 moved to preserve the order of the source. 4 brands and recruiters created or updated.",
+        "4 brands and recruiters created or updated. 2 options received their employment type.",
     )
     assert second[:2] == (0, "Nothing changed: 130 vacancies are the same as in the source.")
     assert snapshot() == before
@@ -98,8 +98,7 @@ def test_interrupted_import_can_be_continued(source, monkeypatch):
     )
     assert landed == 100  # a batch is whole or not there
     assert summary == (
-        "130 vacancies: 30 created, 0 updated, 100 unchanged, 0 refused, 0 left as drafts. "
-        "1 moved to preserve the order of the source."
+        "130 vacancies: 30 created, 0 updated, 100 unchanged, 0 refused, 0 left as drafts."
     )
     assert Vacancy.objects.count() == 130
     assert Vacancy.objects.external().newest_first().first().pk == 1001
