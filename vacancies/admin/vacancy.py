@@ -90,7 +90,10 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
     warn_unsaved_form = False  # autosave.js asks before leaving, also for changes by scripts
 
     class Media:
-        js = ("vacancies/vacancy_form.js", "vacancies/date_rules.js", "vacancies/autosave.js")
+        js = (
+            "vacancies/vacancy_form.js", "vacancies/date_rules.js", "vacancies/city_search.js",
+            "vacancies/autosave.js",
+        )  # fmt: skip
 
     def get_queryset(self, request: UserRequest) -> VacancyQuerySet:
         rows: Any = super().get_queryset(request)
