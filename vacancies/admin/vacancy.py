@@ -140,8 +140,7 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
 
     @display(description=gettext_lazy("Employment types"))
     def employment_types(self, vacancy: Vacancy) -> str:
-        types = vacancy.choices.values_list("option__employment_type", flat=True)
-        labels = [str(each.label) for each in EmploymentType if each in set(types)]
+        labels = [str(EmploymentType(each).label) for each in vacancy.employment_types]
         return format_html(
             '{} <a class="text-link" href="{}">{}</a>',
             ", ".join(labels) or _("None of the options above has one."),

@@ -1,4 +1,4 @@
-"""The files of cities that the page of a vacancy searches while the user types (static/vacancies/city_search.js)."""
+"""The files of cities that the page of a vacancy searches (static/vacancies/city_search.js)."""
 
 from django.templatetags.static import static
 

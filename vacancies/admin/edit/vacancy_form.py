@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.validators import MaxValueValidator
-from django.db.models import Q
+from django.db.models import F, Q
 from django.forms.models import construct_instance
 from django.urls import reverse
 from django.utils import timezone
@@ -70,8 +70,9 @@ class VacancyForm(forms.ModelForm):
             self.initial["version"] = self.instance.updated_at.isoformat()
             if until := self.instance.publish_until:
                 self.initial["last_day"] = last_day(until)
-            places = self.instance.places.filter(kind=PlaceKind.APPLICANT)
-            self.initial.setdefault("remote_countries", list(places.values_list("country", flat=True)))
+            if "remote_countries" in self.fields:
+                places = self.instance.places.filter(kind=PlaceKind.APPLICANT)
+                self.initial.setdefault("remote_countries", list(places.values_list("country", flat=True)))
         self._fill_options()
         self._explain()
 
@@ -107,9 +108,12 @@ class VacancyForm(forms.ModelForm):
         """Set the label and the choices of each filter: its active options, and those of the vacancy."""
         chosen: dict[str, list[int]] = {}
         if self.instance.pk:
-            links = self.instance.choices.order_by("position", "pk")
-            for keyword, pk in links.values_list("option__filter__keyword", "option"):
-                chosen.setdefault(keyword, []).append(pk)
+            links = self.instance.choices.order_by("position", "pk").annotate(
+                keyword=F("option__filter__keyword"), employment_type=F("option__employment_type")
+            )
+            self.instance.ordered_choices = list(links)  # for its employment types
+            for link in links:
+                chosen.setdefault(link.keyword, []).append(link.option_id)
         selected = [pk for pks in chosen.values() for pk in pks]
         offered: dict[str, list[tuple[int, str]]] = {}
         rows = FilterOption.objects.filter(Q(is_active=True) | Q(pk__in=selected))
