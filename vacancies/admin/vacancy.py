@@ -61,7 +61,7 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
     actions: Any = (*EXPORT_ACTIONS, *CHANGELIST_ACTIONS)  # delete is the last one
     form = VacancyForm
     fieldsets: Any = (
-        tab(gettext_lazy("Texts"), "title", ("brand", "reference", "language"), "title_internal",
+        tab(gettext_lazy("Texts"), "title", "brand", ("reference", "language"), "title_internal",
             "short_description", "description", "profile", "offer", "company", "contact", "postcustom1"),
         tab(gettext_lazy("Job details"), *Keyword.values, "employment_types", "location", "work_place",
             "remote_countries"),

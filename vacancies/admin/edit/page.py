@@ -23,12 +23,12 @@ from vacancies.admin.base import TABLE_NOTE
 from vacancies.admin.date_rules import date_rules
 from vacancies.admin.edit import template as templates
 from vacancies.admin.edit.autosave import NEW, Unsaved, find_unsaved, form_url, key_of, mark_saved, store
-from vacancies.admin.edit.city_files import city_files
 from vacancies.admin.edit.conflict import KEEP_EDITING, conflict_page, merge_posted, merged_data, merged_note
 from vacancies.admin.edit.form_input import FILES, chosen_files, post_data
 from vacancies.admin.edit.forms import EditForms, Start, make_forms
 from vacancies.admin.edit.merge import Merge
 from vacancies.admin.edit.prefill import start_of_request
+from vacancies.admin.edit.typing_aids import typing_aids
 from vacancies.admin.publication.approval import last_request
 from vacancies.admin.publication.pages import PublicationPages
 from vacancies.dates import closing_date_of
@@ -199,7 +199,7 @@ class EditPage:
             "preserved_filters": admin.get_preserved_filters(request),
             "not_filled_in": not_filled_in,
             "date_rules": date_rules(),
-            "city_files": city_files(),
+            "typing_aids": typing_aids(request.user),
             "can_add_options": request.user.has_perm("vacancies.add_filteroption"),
             **self.extra_context,
             **(self._autosave_context(forms, unsaved) if may_save else {}),

@@ -2,11 +2,11 @@
 // (WAI-ARIA). A location whose text is a known city is offered as a place. Without this script, and for countries
 // without a file of cities, all of it is typed.
 window.addEventListener("load", () => {
-  const data = document.getElementById("city-files");
+  const data = document.getElementById("typing-aids");
   const group = document.getElementById("places-group");
   const form = document.getElementById("vacancy_form");
   if (!data || !form || !group?.querySelector("select")) return; // read-only
-  const files = JSON.parse(data.textContent); // addresses by country, and the countries that places use
+  const aids = JSON.parse(data.textContent);
   const _ = window.gettext || ((text) => text);
   const SHOWN = 8;
   const FILLED = ["locality", "country", "region", "latitude", "longitude"];
@@ -20,7 +20,7 @@ window.addEventListener("load", () => {
   const requests = {};
   const known = []; // of all files that are loaded
   const load = (country) => {
-    requests[country] ||= fetch(files.urls[country]).then((response) => response.json()).then((content) => {
+    requests[country] ||= fetch(aids.cities[country]).then((response) => response.json()).then((content) => {
       const cities = content.cities.map(([latitude, longitude, region, population, unique, ...names]) => ({
         country, latitude, longitude, population, unique, names,
         region: content.regions[region] || "", keys: names.map(keyOf),
@@ -34,11 +34,11 @@ window.addEventListener("load", () => {
     return requests[country];
   };
   const citiesOf = async (countries) => (await Promise.all(countries.map(load))).flat();
-  const everywhere = Object.keys(files.urls);
+  const everywhere = Object.keys(aids.cities);
 
   /** Return the cities with a name that `matches`, with that name, the largest first. */
   const find = async (country, matches) => {
-    const groups = country ? [[country].filter((each) => files.urls[each])] : [files.used, everywhere];
+    const groups = country ? [[country].filter((each) => aids.cities[each])] : [aids.used, everywhere];
     for (const countries of groups) {
       const found = (await citiesOf(countries)).flatMap((city) => {
         const fitting = city.keys.flatMap((key, index) => (matches(key, index, city) ? [index] : []));
@@ -113,7 +113,9 @@ window.addEventListener("load", () => {
   const place = () => {
     const [box, around] = [current.getBoundingClientRect(), group.getBoundingClientRect()];
     list.style.left = `${box.left - around.left}px`;
-    list.style.top = `${box.bottom - around.top}px`;
+    const end = window.innerHeight - (document.getElementById("submit-row")?.offsetHeight || 0);
+    const isBelow = box.bottom + list.offsetHeight < end || box.top < list.offsetHeight;
+    list.style.top = `${(isBelow ? box.bottom + 4 : box.top - list.offsetHeight - 4) - around.top}px`;
   };
 
   const choose = (index) => {
@@ -173,7 +175,7 @@ window.addEventListener("load", () => {
   group.addEventListener("focusin", ({ target }) => {
     const city = rowCity(target);
     const country = city && input(city, "country").value;
-    if (city && files.urls[country]) load(country); // to know its coordinates, and before the first key
+    if (city && aids.cities[country]) load(country); // to know its coordinates, and before the first key
   });
   group.addEventListener("focusout", ({ target }) => cityOf(target) && close());
   group.addEventListener("input", ({ target }) => cityOf(target) && search(target));
@@ -215,7 +217,7 @@ window.addEventListener("load", () => {
     const text = keyOf(location.value);
     const isUsed = () => inputs().some((city) => keyOf(city.value) === text);
     // of other countries than those in use, only a city whose name means no other one
-    const isKnown = (key, index, city) => key === text && (files.used.includes(city.country) || index < city.unique);
+    const isKnown = (key, index, city) => key === text && (aids.used.includes(city.country) || index < city.unique);
     const found = text && !isUsed() ? await find("", isKnown) : [];
     if (text !== keyOf(location.value)) return;
     [suggested] = found;
@@ -232,7 +234,7 @@ window.addEventListener("load", () => {
     if (!city) return; // as many as there can be
     fill(city, suggested);
     use.hidden = true;
-    city.focus();
+    location.focus();
     say(_("Filled in: %s.").replace("%s", `${suggested.name}, ${described(suggested)}`));
   });
   location.addEventListener("change", suggest);
