@@ -10,8 +10,9 @@ LATEST = 1000  # rows: vacancies with a place
 
 
 def typing_aids(user: User) -> dict[str, object]:
-    """Return the addresses of the files of cities by country, the countries to search first, which are those
-    of the latest places of the user's vacancies, else all, and the currency and period of their latest pay."""
+    """Return the addresses of the files of cities by country, the countries to search first, which are
+    those of the latest places of the user's vacancies, else all, and the currency and period of their
+    latest pay."""
     urls = {code: static(f"vacancies/cities/{code}.json") for code in countries()}
     latest = list(
         Vacancy.objects.editable_by(user)

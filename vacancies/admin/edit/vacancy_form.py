@@ -24,7 +24,7 @@ from vacancies.admin.edit.option_field import CountriesField, LongSelect, option
 from vacancies.choices import Keyword, PlaceKind
 from vacancies.dates import end_of_day, is_exact, last_day
 from vacancies.models import Filter, FilterOption, Status, Vacancy
-from vacancies.operations.blockers import save_blockers
+from vacancies.operations.blockers import PAY, save_blockers
 from vacancies.validators import validate_currency
 
 MAX_OPTIONS = 200  # options in a page; longer lists are searched
@@ -73,6 +73,9 @@ class VacancyForm(forms.ModelForm):
             if "remote_countries" in self.fields:
                 places = self.instance.places.filter(kind=PlaceKind.APPLICANT)
                 self.initial.setdefault("remote_countries", list(places.values_list("country", flat=True)))
+        for name in {"pay_min", "pay_max"} & set(self.fields):
+            # Those of the model run after `clean`, which would compare the amounts.
+            self.fields[name].validators += Vacancy._meta.get_field(name).validators
         self._fill_options()
         self._explain()
 
@@ -152,6 +155,8 @@ class VacancyForm(forms.ModelForm):
         changed = set(self.changed_data)
         if "last_day" in changed:
             changed.add("publish_until")
+        if set(PAY) & set(self.errors):  # what is left says nothing about the whole
+            changed -= set(PAY)
         self.add_reasons(save_blockers(after=candidate, changed=changed, at=now))
 
     def add_reasons(self, reasons: Mapping[str, Any]) -> None:
