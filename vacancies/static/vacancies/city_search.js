@@ -36,7 +36,7 @@ window.addEventListener("load", () => {
   const citiesOf = async (countries) => (await Promise.all(countries.map(load))).flat();
   const everywhere = Object.keys(aids.cities);
 
-  /** Return the cities with a name that `matches`, with that name, the largest first. */
+  /** Return the cities with a name that `matches`, with that name, the best known first. */
   const find = async (country, matches) => {
     const groups = country ? [[country].filter((each) => aids.cities[each])] : [aids.used, everywhere];
     for (const countries of groups) {
@@ -45,9 +45,11 @@ window.addEventListener("load", () => {
         if (!fitting.length) return [];
         // the usual name, else the shortest
         const index = fitting.reduce((best, other) => (best && city.keys[other].length < city.keys[best].length ? other : best));
-        return [{ ...city, name: city.names[index], key: city.keys[index] }];
+        // another name of a large city after the usual name of a smaller one: Sint-Niklaas before Sint Pol (Saint Paul)
+        const weight = city.population / (index ? 20 : 1);
+        return [{ ...city, weight, name: city.names[index], key: city.keys[index] }];
       });
-      if (found.length) return found.sort((one, other) => other.population - one.population);
+      if (found.length) return found.sort((one, other) => other.weight - one.weight);
     }
     return [];
   };
@@ -112,7 +114,7 @@ window.addEventListener("load", () => {
 
   const place = () => {
     const [box, around] = [current.getBoundingClientRect(), group.getBoundingClientRect()];
-    list.style.left = `${box.left - around.left}px`;
+    list.style.left = `${Math.max(0, Math.min(box.left - around.left, around.width - list.offsetWidth))}px`;
     const end = window.innerHeight - (document.getElementById("submit-row")?.offsetHeight || 0);
     const isBelow = box.bottom + list.offsetHeight < end || box.top < list.offsetHeight;
     list.style.top = `${(isBelow ? box.bottom + 4 : box.top - list.offsetHeight - 4) - around.top}px`;
@@ -242,5 +244,5 @@ window.addEventListener("load", () => {
     if (!entries.some((each) => each.isIntersecting)) return;
     observer.disconnect();
     suggest();
-  }).observe(location);
+  }, { rootMargin: "2000px" }).observe(location);
 });
