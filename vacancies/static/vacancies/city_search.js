@@ -8,6 +8,7 @@ window.addEventListener("load", () => {
   if (!data || !form || !group?.querySelector("select")) return; // read-only
   const aids = JSON.parse(data.textContent);
   const _ = window.gettext || ((text) => text);
+  const ngettext = window.ngettext || ((one, many, count) => (count === 1 ? one : many));
   const SHOWN = 8;
   const FILLED = ["locality", "country", "region", "latitude", "longitude"];
 
@@ -154,9 +155,10 @@ window.addEventListener("load", () => {
     city.setAttribute("aria-expanded", "true");
     place();
     activate(-1);
-    say((window.ngettext || ((one, many, count) => (count === 1 ? one : many)))(
+    const help = ngettext(
       "%s city. Choose with the arrow keys and Enter.", "%s cities. Choose with the arrow keys and Enter.", offered.length,
-    ).replace("%s", offered.length));
+    );
+    say(help.replace("%s", offered.length));
   };
 
   const prepare = (city) => {
