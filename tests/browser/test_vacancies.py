@@ -305,6 +305,7 @@ def test_vacancy_is_published_by_keyboard_only(live_server: Any, browser_page: A
     page.keyboard.press("Enter")
     tab_to(page, "[role=tab]", "Shift+Tab")
     page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
     choose_by_keys(page, "head_recruiter", "Jan")
     tab_to(page, "[name=_continue]")
     enter(page)
@@ -320,8 +321,8 @@ def test_vacancy_is_published_by_keyboard_only(live_server: Any, browser_page: A
 
     # What unfold opens by mouse alone: the links beside a choice, filters, the menu of the user.
     tab_to(page, "[role=tab]")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
+    for _tab in range(3):
+        page.keyboard.press("ArrowRight")
     tab_to(page, "[aria-label^='Lead recruiter'][data-opener]")
     page.keyboard.press("Enter")
     page.wait_for_function("document.activeElement.matches('nav#related-widget-wrapper-head_recruiter a')")
