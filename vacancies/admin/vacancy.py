@@ -61,7 +61,7 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
     actions: Any = (*EXPORT_ACTIONS, *CHANGELIST_ACTIONS)  # delete is the last one
     form = VacancyForm
     fieldsets: Any = (
-        tab(gettext_lazy("Texts"), "title", ("brand", "reference", "language"), "title_internal",
+        tab(gettext_lazy("Texts"), "title", "brand", ("reference", "language"), "title_internal",
             "short_description", "description", "profile", "offer", "company", "contact", "postcustom1"),
         tab(gettext_lazy("Job details"), *Keyword.values, "employment_types", "location", "work_place",
             "remote_countries"),
@@ -90,7 +90,10 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
     warn_unsaved_form = False  # autosave.js asks before leaving, also for changes by scripts
 
     class Media:
-        js = ("vacancies/vacancy_form.js", "vacancies/date_rules.js", "vacancies/autosave.js")
+        js = (
+            "vacancies/vacancy_form.js", "vacancies/date_rules.js", "vacancies/city_search.js",
+            "vacancies/autosave.js",
+        )  # fmt: skip
 
     def get_queryset(self, request: UserRequest) -> VacancyQuerySet:
         rows: Any = super().get_queryset(request)
@@ -137,8 +140,7 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
 
     @display(description=gettext_lazy("Employment types"))
     def employment_types(self, vacancy: Vacancy) -> str:
-        types = vacancy.choices.values_list("option__employment_type", flat=True)
-        labels = [str(each.label) for each in EmploymentType if each in set(types)]
+        labels = [str(EmploymentType(each).label) for each in vacancy.employment_types]
         return format_html(
             '{} <a class="text-link" href="{}">{}</a>',
             ", ".join(labels) or _("None of the options above has one."),

@@ -67,7 +67,8 @@ def initial_post_data(form: forms.BaseForm, formsets: Iterable[forms.BaseFormSet
         found[f"{formset.prefix}-INITIAL_FORMS"] = [str(len(formset.initial_forms))]
         for row in formset.forms:
             for bound in row:
-                found |= _values(bound)
+                if row.instance.pk or bound.name != formset.fk.name:  # the page has no parent for a new row
+                    found |= _values(bound)
     return found
 
 

@@ -56,8 +56,7 @@ class PlaceInline(PartInline):
     tab_name = _("Job details")
 
     def formfield_for_choice_field(self, db_field: Any, request: UserRequest, **kwargs: Any) -> Any:
-        blank = [("", gettext("Choose a country"))]
-        kwargs |= {"choices": db_field.get_choices(blank_choice=blank), "widget": LongSelect()}
+        kwargs |= {"choices": db_field.get_choices(blank_choice=[("", "-")]), "widget": LongSelect()}
         return super().formfield_for_choice_field(db_field, request, **kwargs)
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
