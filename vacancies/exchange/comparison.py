@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from django.utils import timezone
+
 from jobsite.types import JsonObject
 from vacancies.choices import Keyword
 from vacancies.exchange.columns import COLUMNS
@@ -38,8 +40,14 @@ def column_values(item: JsonObject, vacancy: Vacancy) -> JsonObject:
 
 
 def as_shown(received: Any, stored: datetime | None) -> Any:
-    """Return `stored` if the interface, which shows seconds, shows it as `received`."""
-    return stored if stored and received == stored.replace(microsecond=0) else received
+    """Return `stored` if the interface shows it as `received`: it shows seconds, and no offset, so two times at
+    the end of summer time look the same."""
+    is_same = stored and received and not received.microsecond and _shown(received) == _shown(stored)
+    return stored if is_same else received
+
+
+def _shown(at: datetime) -> datetime:
+    return timezone.make_naive(at, timezone.get_default_timezone()).replace(microsecond=0)
 
 
 def end_key(item: JsonObject) -> str | None:

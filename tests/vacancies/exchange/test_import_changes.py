@@ -519,3 +519,8 @@ def test_ambiguous_time_is_the_first_and_reported(tmp_path, time_machine):
     assert run(path)[::2] == (0, [f"note: {WHO} {note}"])
     assert Vacancy.objects.get().created_at == datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
     assert run(path)[1].startswith("Nothing changed")
+
+    later = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)  # which the interface shows as the same time
+    Vacancy.objects.update(created_at=later)
+    assert run(path)[1].startswith("Nothing changed")
+    assert Vacancy.objects.get().created_at == later
