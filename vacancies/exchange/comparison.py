@@ -40,8 +40,8 @@ def column_values(item: JsonObject, vacancy: Vacancy) -> JsonObject:
 
 
 def as_shown(received: Any, stored: datetime | None) -> Any:
-    """Return `stored` if the interface shows it as `received`: it shows seconds, and no offset, so two times at
-    the end of summer time look the same."""
+    """Return `stored` if the interface shows it as `received`. It shows seconds and no offset, so that two
+    times at the end of summer time look the same."""
     is_same = stored and received and not received.microsecond and _shown(received) == _shown(stored)
     return stored if is_same else received
 

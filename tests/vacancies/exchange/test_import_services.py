@@ -253,6 +253,19 @@ def test_publish_from_set_by_a_recruiter_is_kept(at):
     assert ordered(1, 2) == ([2, 1], 0)
 
 
+def test_order_within_a_second_of_the_source_is_kept(at):
+    for pk, days in ((1, 1), (2, 1), (3, 2)):
+        start = at - timedelta(days=days)
+        make_vacancy(pk=pk, created_at=start - timedelta(hours=1), publish_from=start)
+    importer = Importer()
+    importer._with_start = {1, 2, 3}
+
+    importer.keep_order([[3, 1, 2], []])  # 3 would move by a day, which the interface would show
+
+    assert list(Vacancy.objects.newest_first().values_list("pk", flat=True)) == [1, 2, 3]
+    assert importer.report.moved == 1
+
+
 def test_interleaved_lists_keep_their_order(at):
     both = [
         make_vacancy(pk=1000 - n, audience="both", created_at=at, publish_from=at).pk for n in range(0, 60, 2)
