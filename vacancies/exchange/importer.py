@@ -82,7 +82,7 @@ class Importer:
         self._reader = ItemReader(self.report, unescape=unescape)
         self._rows = RelatedRows(self.report)
         self._option_types = OptionTypes(self.report)
-        self._with_start: set[int] = set()  # vacancies whose source states when they were published
+        self._with_start: set[int] = set()  # vacancies that were published when the source says
 
     def import_rows(self, rows: Iterable[Row]) -> None:
         """Create or update the vacancies of `rows`, all of one source, and add the results to `report`."""
@@ -177,7 +177,8 @@ class Importer:
             places=places,
             attachments=attachments,
         )
-        if "published_at" in item:
+        start = item.get("published_at")
+        if start and as_shown(start, vacancy.publish_from) == vacancy.publish_from:
             self._with_start.add(vacancy.pk)
         if "employment_types" in item:
             self._option_types.add(row, item, options)
