@@ -236,7 +236,7 @@ window.addEventListener("load", () => {
       group.querySelector(".add-row a, a.add-row")?.click();
       city = inputs().find((each) => !isFilled(each));
     }
-    if (!city) return; // as many as there can be
+    if (!city || !suggested) return; // there are as many as there can be
     fill(city, suggested);
     use.hidden = true;
     location.focus();
