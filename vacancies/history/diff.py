@@ -99,7 +99,7 @@ def lines(name: str, value: Any) -> list[str]:
     if isinstance(field, HtmlField):
         return text_lines(value)
     if isinstance(value, bool):
-        return [_("Yes")] if value else []
+        return [] if value == field.default else [_("Yes") if value else _("No")]
     if name == "attachments":
         return [f"{each['name']} ({each['url']})" if each["url"] else each["name"] for each in value]
     if name == "places":

@@ -64,6 +64,8 @@ def filled(anna: Client, vacancy: Vacancy) -> Vacancy:
 def test_facts_are_saved_shown_in_the_history_and_restored(anna: Client, filled: Vacancy) -> None:
     assert content(filled) == READ
     row = opened(anna, page(filled))
+    precise = row | {"places-0-latitude": "51.22000000000004"}  # of a map
+    assert saved(anna.post(page(filled), precise))
     assert [row[name] for name in ("remote_countries", "places-1-locality")] == [["NL", "BE"], "Ghent"]
     assert saved(anna.post(page(filled), row))
     assert content(filled) == READ
@@ -108,6 +110,8 @@ def test_each_error_is_one_message_at_its_field_and_nothing_is_written(
         (rows(ANTWERP | {"latitude": ""}), {"latitude": both}),
         (rows(ANTWERP | {"latitude": "90.1"}),
          {"latitude": "Ensure this value is less than or equal to 90."}),
+        (rows(ANTWERP | {"latitude": "1e99"}),
+         {"latitude": "Ensure that there are no more than 9 digits in total."}),
         (rows(*[GHENT] * 11), {"": "A vacancy has at most 10 places of work: these are 11."}),
     ):  # fmt: skip
         response = anna.post(page(other), start | change | {"title": "Changed"})

@@ -56,7 +56,7 @@ def parse_post_data(text: str) -> Input | None:
     return data if is_valid else None
 
 
-def initial_post_data(form: forms.BaseForm, formsets: Iterable[forms.BaseFormSet]) -> Input:
+def initial_post_data(form: forms.BaseForm, formsets: Iterable[Any]) -> Input:
     """Return what a browser posts from the unbound `form` and `formsets` if nothing is changed, without the
     hidden inputs of the page itself. A file is represented by its stored name."""
     found: Input = {}

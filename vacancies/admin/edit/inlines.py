@@ -3,7 +3,9 @@
 from typing import Any
 from urllib.parse import urlsplit
 
+from django import forms
 from django.core.exceptions import ValidationError
+from django.db import models
 from django.db.models import QuerySet
 from django.utils import translation
 from django.utils.translation import gettext
@@ -16,6 +18,16 @@ from vacancies.admin.base import PartInline, PositionedFormSet
 from vacancies.admin.edit.option_field import LongSelect
 from vacancies.choices import PLACES_MAX, PlaceKind
 from vacancies.models import Attachment, Place, VacancyRecruiter
+
+
+class CoordinateField(forms.DecimalField):
+    """Degrees, rounded to six decimals (11 cm): maps give more of them."""
+
+    def to_python(self, value: Any) -> Any:
+        degrees = super().to_python(value)
+        if degrees is None or not degrees.is_finite() or abs(degrees) >= 1000:
+            return degrees
+        return round(degrees, 6)
 
 
 class PlaceForm(NamedRow):
@@ -47,6 +59,7 @@ class PlaceInline(PartInline):
     model = Place
     form = PlaceForm
     formset = PlaceFormSet
+    formfield_overrides = {models.DecimalField: {"form_class": CoordinateField}}
     fields = (
         "locality", "country", "region", "street", "postal_code", "latitude", "longitude", "position",
     )  # fmt: skip

@@ -6,7 +6,7 @@ from django.templatetags.static import static
 from vacancies.cities import countries
 from vacancies.models import Vacancy
 
-LATEST = 1000  # rows: vacancies with a place
+LATEST = 1000  # rows of vacancies with their places
 
 
 def typing_aids(user: User) -> dict[str, object]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.core.validators import MaxValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db.models import F, Q
 from django.forms.models import construct_instance
 from django.urls import reverse
@@ -74,8 +74,8 @@ class VacancyForm(forms.ModelForm):
                 places = self.instance.places.filter(kind=PlaceKind.APPLICANT)
                 self.initial.setdefault("remote_countries", list(places.values_list("country", flat=True)))
         for name in {"pay_min", "pay_max"} & set(self.fields):
-            # Those of the model run after `clean`, which would compare the amounts.
-            self.fields[name].validators += Vacancy._meta.get_field(name).validators
+            # That of the model runs after `clean`, which would compare the amounts.
+            self.fields[name].validators.append(MinValueValidator(0))
         self._fill_options()
         self._explain()
 

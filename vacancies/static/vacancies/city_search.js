@@ -71,7 +71,8 @@ window.addEventListener("load", () => {
   };
 
   /** Remove coordinates that are those of another city of the list. */
-  const clearIfMoved = (city) => {
+  const clearIfMoved = async (city) => {
+    await Promise.all(Object.values(requests));
     const [latitude, longitude] = ["latitude", "longitude"].map((name) => input(city, name));
     if (!latitude.value || !longitude.value) return;
     const at = known.filter((each) =>
@@ -168,7 +169,7 @@ window.addEventListener("load", () => {
     city.autocomplete = "off";
   };
   inputs().forEach(prepare);
-  document.addEventListener("formset:added", () => inputs().forEach((city) => city.role || prepare(city)));
+  document.addEventListener("formset:added", () => inputs().forEach((city) => city.getAttribute("role") || prepare(city)));
 
   const cityOf = (target) => (/^places-\d+-locality$/.test(target.name || "") ? target : null);
   const rowCity = (target) => {
@@ -235,7 +236,7 @@ window.addEventListener("load", () => {
       group.querySelector(".add-row a, a.add-row")?.click();
       city = inputs().find((each) => !isFilled(each));
     }
-    if (!city) return; // as many as there can be
+    if (!city || !suggested) return; // there are as many as there can be
     fill(city, suggested);
     use.hidden = true;
     location.focus();
