@@ -17,7 +17,7 @@ from jobsite.days import days_after
 from jobsite.text.html import sanitise
 from jobsite.types import StrOrPromise
 from vacancies.choices import PlaceKind, WorkPlace
-from vacancies.fields import FoldedField, HtmlField, html_fields
+from vacancies.fields import FoldedField, HtmlField, SlugFromField, html_fields
 from vacancies.models import Brand, Place, State, Vacancy, VacancyOption
 from vacancies.querysets import VacancyList, VacancyQuerySet
 
@@ -294,6 +294,8 @@ def unclean_fields(instance: models.Model) -> list[str]:
             unclean.append(field.name)
         elif isinstance(field, FoldedField) and field.pre_save(instance, add=False) != stored:
             setattr(instance, field.attname, stored)
+            unclean.append(field.name)
+        elif isinstance(field, SlugFromField) and not stored:
             unclean.append(field.name)
     return unclean
 

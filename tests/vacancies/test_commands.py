@@ -16,7 +16,7 @@ from tests.factories import make_brand, make_insider, make_option, make_recruite
 from tests.vacancies.commands import run
 from vacancies import quality
 from vacancies.api.v1 import ServedForm, SingleVacancyViewSet
-from vacancies.models import ListedVacancy, Recruiter, Vacancy, VacancyOption
+from vacancies.models import ListedVacancy, Place, Recruiter, Vacancy, VacancyOption
 from vacancies.querysets import VacancyList, VacancyQuerySet
 
 pytestmark = pytest.mark.django_db
@@ -35,15 +35,19 @@ def test_generated_vacancies_are_published_and_varied(client, filters, at):
     assert len(set(Vacancy.objects.values_list("title", flat=True))) > 100
     assert client.get("/v1/filters").json()["data"][0]["options"]
     assert Vacancy.objects.search("mentor").exists()
+    assert {v.work_place for v in Vacancy.objects.all()} == {"", "onsite", "hybrid", "remote"}
+    assert {v.pay_period for v in Vacancy.objects.all()} == {"", "hour", "month", "year"}
+    assert not Place.objects.filter(kind="site", latitude=None).exists()
     assert run("lint_vacancies")[0] == 0
 
 
 def test_generated_vacancies_are_the_same_for_the_same_seed(filters, at):
-    columns = ("title", "description", "publish_from", "audience", "location")
+    columns = ("title", "description", "publish_from", "audience", "location", "work_place", "pay_min")
 
     def generated():
         Vacancy.objects.all().delete()
         run("generate_vacancies", 20, "--seed", 3)
+        run("generate_vacancies", 1, "--seed", 3)  # has other references
         labels = VacancyOption.objects.order_by("vacancy", "position").values_list("option__label", flat=True)
         return list(Vacancy.objects.order_by("pk").values_list(*columns)), list(labels)
 
@@ -205,11 +209,12 @@ def test_lint_fixes_markup_that_was_written_by_sql(at, employment_types):
     with connection.cursor() as cursor:
         for table in ("vacancies_vacancy", "vacancies_brand"):
             cursor.execute(f"UPDATE {table} SET description = '<p>x</p><script>1</script>'")
+        cursor.execute("UPDATE vacancies_brand SET slug = ''")  # as the release before inserts it
 
     code, _, lines = run("lint_vacancies")
     text = "not stored as it would be saved now: description"
     assert (code, lines) == (1, [
-        f"error: brand {vacancy.brand_id} 'Acme': {text} [unclean]",
+        f"error: brand {vacancy.brand_id} 'Acme': {text.replace('desc', 'slug, desc')} [unclean]",
         f"error: vacancy {vacancy.pk} {vacancy.title!r}: {text}, search_text [unclean]",
         f"warning: vacancy {hidden.pk} {hidden.title!r}: {text}, search_text [unclean]",
         "total: 2 errors [unclean]",
@@ -220,6 +225,7 @@ def test_lint_fixes_markup_that_was_written_by_sql(at, employment_types):
     assert run("lint_vacancies", "--fix") == (0, "Cleaned 3 rows. 0 errors and 0 warnings.", [])
     vacancy.refresh_from_db()
     vacancy.brand.refresh_from_db()
+    assert vacancy.brand.slug == "acme"
     assert vacancy.description == vacancy.brand.description == "<p>x</p>"
 
 

@@ -99,11 +99,13 @@ def lines(name: str, value: Any) -> list[str]:
     if isinstance(field, HtmlField):
         return text_lines(value)
     if isinstance(value, bool):
-        return [_("Yes")] if value else []
+        return [] if value == field.default else [_("Yes") if value else _("No")]
     if name == "attachments":
         return [f"{each['name']} ({each['url']})" if each["url"] else each["name"] for each in value]
     if name == "places":
         return [place_text(each) for each in value]
+    if name == "remote_countries":  # not in the language of the user who saved it
+        return [country_name(code) for code, _name in value]
     if name == "image":
         return [_("Uploaded image")]
     if isinstance(value, list):
