@@ -447,7 +447,9 @@ class FilterSerializer(ItemSerializer):
 
 def fact_filters(counts: Mapping[Fact, Mapping[str, int]]) -> list[JsonObject]:
     """Return the filters by facts, with the options that have a count."""
-    brands = Brand.objects.filter(slug__in=counts[Fact.BRAND]) if settings.MULTI_BRANDING else Brand.objects.none()
+    brands = (
+        Brand.objects.filter(slug__in=counts[Fact.BRAND]) if settings.MULTI_BRANDING else Brand.objects.none()
+    )
     with translation.override(site_language()):
         choices = {
             Fact.BRAND: sorted(brands.values_list("slug", "name"), key=lambda pair: fold(pair[1])),
