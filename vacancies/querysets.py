@@ -140,22 +140,21 @@ class PublishedQuerySet(models.QuerySet):
 
     def with_fact(self, fact: Fact, values: Collection[str]) -> Self:
         """Vacancies with at least one of the `values` of `fact`, which are not empty."""
-        match fact:
-            case Fact.BRAND:
-                if not settings.MULTI_BRANDING:
-                    return self.none()
-                brands = apps.get_model("vacancies", "Brand").objects.filter(slug__in=values)
-                return self.filter(brand_id__in=brands.values("pk"))
-            case Fact.COUNTRY:
-                places = apps.get_model("vacancies", "Place").objects.filter(country__in=values)
-                return self.filter(pk__in=places.values("vacancy"))
-            case Fact.EMPLOYMENT_TYPES:
-                choices = apps.get_model("vacancies", "VacancyOption").objects
-                chosen = choices.filter(option__employment_type__in=values)
-                return self.filter(pk__in=chosen.values("vacancy"))
-            case Fact.LANGUAGE if site_language() in values:
-                values = [*values, ""]
-        return self.filter((f"{self.prefix}{fact}__in", values))
+        if fact is Fact.BRAND and not settings.MULTI_BRANDING:
+            return self.none()
+        if fact is Fact.LANGUAGE and site_language() in values:
+            values = [*values, ""]
+        model, column, pk = {
+            Fact.BRAND: ("Vacancy", "brand__slug", "pk"),
+            Fact.COUNTRY: ("Place", "country", "vacancy"),
+            Fact.WORK_PLACE: ("Vacancy", "work_place", "pk"),
+            Fact.EMPLOYMENT_TYPES: ("VacancyOption", "option__employment_type", "vacancy"),
+            Fact.LANGUAGE: ("Vacancy", "language", "pk"),
+        }[fact]
+        rows = apps.get_model("vacancies", model).objects.filter((f"{column}__in", values))
+        if model == "Vacancy":
+            rows = rows.filter(status="published")  # so that an index has all columns
+        return self.filter(pk__in=rows.values(pk))
 
     def near(self, latitude: float, longitude: float, km: float) -> Self:
         """Vacancies with a place at most `km` from the point, by the great-circle distance."""
@@ -285,10 +284,9 @@ class VacancyQuerySet(PublishedQuerySet):
         }
         for fact, (model, column) in related.items():
             if fact in counts:
-                rows = apps.get_model("vacancies", model).objects.filter(
-                    vacancy__in=self.order_by().values("pk")
-                )
-                by_value = rows.order_by().values_list(column).annotate(Count("vacancy", distinct=True))
+                rows = apps.get_model("vacancies", model).objects.exclude((column, "")).order_by()
+                of_these = rows.filter(vacancy__in=self.order_by().values("pk"))
+                by_value = of_these.values_list(column).annotate(Count("vacancy", distinct=True))
                 counts[fact].update(dict(by_value))
         if Fact.LANGUAGE in counts:
             counts[Fact.LANGUAGE][site_language()] += counts[Fact.LANGUAGE].pop("", 0)
