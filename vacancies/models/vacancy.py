@@ -341,6 +341,7 @@ class Vacancy(models.Model):
                     "brand",
                     "work_place",
                     "language",
+                    "id",
                 ],
                 name="vacancy_facts",
             ),
