@@ -273,11 +273,13 @@ class VacancyQuerySet(PublishedQuerySet):
     def count_facts(self, facts: Collection[Fact]) -> dict[Fact, Counter[str]]:
         """Return the number of these vacancies by value of each of `facts`."""
         counts = {fact: Counter[str]() for fact in facts}
-        own = {Fact.BRAND: "brand__slug", Fact.WORK_PLACE: "work_place", Fact.LANGUAGE: "language"}
+        own = {Fact.WORK_PLACE: "work_place", Fact.LANGUAGE: "language"}
+        if settings.MULTI_BRANDING:
+            own[Fact.BRAND] = "brand__slug"
         if columns := {fact: column for fact, column in own.items() if fact in counts}:
             for row in self.order_by().values(*columns.values()).annotate(count=Count("pk")):
                 for fact, column in columns.items():
-                    counts[fact][row[column]] += row["count"]
+                    counts[fact][row[column] or ""] += row["count"]
         related = {
             Fact.COUNTRY: ("Place", "country"),
             Fact.EMPLOYMENT_TYPES: ("VacancyOption", "option__employment_type"),
@@ -285,11 +287,12 @@ class VacancyQuerySet(PublishedQuerySet):
         for fact, (model, column) in related.items():
             if fact in counts:
                 rows = apps.get_model("vacancies", model).objects.exclude((column, "")).order_by()
-                of_these = rows.filter(vacancy__in=self.order_by().values("pk"))
-                by_value = of_these.values_list(column).annotate(Count("vacancy", distinct=True))
-                counts[fact].update(dict(by_value))
-        if Fact.LANGUAGE in counts:
-            counts[Fact.LANGUAGE][site_language()] += counts[Fact.LANGUAGE].pop("", 0)
+                of_these = rows.filter(vacancy__in=self.order_by().values("pk")).values_list(column)
+                counts[fact].update(dict(of_these.annotate(Count("vacancy", distinct=True))))
+        for fact, count in counts.items():
+            unknown = count.pop("", 0)
+            if fact is Fact.LANGUAGE and unknown:
+                count[site_language()] += unknown
         return counts
 
     # --- Related rows ---

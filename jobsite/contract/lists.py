@@ -56,7 +56,7 @@ def vacancy_findings(name: str, item: object) -> Iterator[Finding]:
 def _fact_findings(item: Any) -> Iterator[Finding]:
     """Yield the facts that contradict each other."""
     end, day, pay = item["closes_at"], item["closing_date"], item["pay"]
-    days = {None}
+    days: set[str | None] = {None}
     if end is not None:
         at = datetime.fromisoformat(end)
         days = {str(at.date()), str((at - timedelta(seconds=1)).date())}  # fractions are not shown

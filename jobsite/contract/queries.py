@@ -120,8 +120,8 @@ def near(service: Service, public: PagedList) -> None:
 
 def _points(item: Any) -> list[tuple[float, float]]:
     """Return latitude and longitude of the places of a vacancy that have both."""
-    places = item.get("places")
-    pairs = [
+    places: Any = item.get("places")
+    pairs: list[Any] = [
         (place.get("latitude"), place.get("longitude"))
         for place in (places if isinstance(places, list) else ())
         if isinstance(place, dict)

@@ -28,7 +28,6 @@ from vacancies.models import Brand, FilterOption
 from vacancies.querysets import VacancyQuerySet
 
 COUNTRIES = ("NL", "FR", "DE", "LU", "GB", "US", "ES", "IT", "PL")
-TITLE = "/v1/filters, {}"
 
 
 def fill(is_one: bool) -> None:
@@ -37,24 +36,20 @@ def fill(is_one: bool) -> None:
     values = {"language": "'nl'", "work_place": "'hybrid'", "brand_id": str(brands[0])}
     country, latitude, longitude = "'BE'", "51", "4"
     if not is_one:
-        values["language"] = (
-            "CASE WHEN id % 1000 = 0 THEN 'de' WHEN id % 3 = 0 THEN '' WHEN id % 3 = 1 THEN 'nl' ELSE 'fr' END"
-        )
-        values["work_place"] = (
-            "CASE id % 4 WHEN 0 THEN '' WHEN 1 THEN 'onsite' WHEN 2 THEN 'hybrid' ELSE 'remote' END"
-        )
-        values["brand_id"] = f"{brands[0]} + id % {len(brands)}"
-        country = (
-            f"CASE id % 18 {' '.join(f'WHEN {n} THEN {c!r}' for n, c in enumerate(COUNTRIES))} ELSE 'BE' END"
-        )
-        latitude, longitude = "40 + id % 20", "id % 31"
+        others = " ".join(f"WHEN {n} THEN '{code}'" for n, code in enumerate(COUNTRIES))
+        country, latitude, longitude = f"CASE id % 18 {others} ELSE 'BE' END", "40 + id % 20", "id % 31"
+        values = {
+            "language": "CASE WHEN id % 1000 = 0 THEN 'de' WHEN id % 3 = 0 THEN '' ELSE 'nl' END",
+            "work_place": "CASE id % 3 WHEN 0 THEN '' WHEN 1 THEN 'onsite' ELSE 'remote' END",
+            "brand_id": f"{brands[0]} + id % {len(brands)}",
+        }
     execute(f"UPDATE vacancies_vacancy SET {', '.join(f'{name} = {sql}' for name, sql in values.items())}")
     execute("DELETE FROM vacancies_place")
     for position, condition in enumerate(("true", "id % 3 = 0")):
         execute(
             "INSERT INTO vacancies_place (vacancy_id, position, kind, street, postal_code, locality, region, "
             f"country, latitude, longitude) SELECT id, {position}, 'site', '', '', 'x', '', {country}, "
-            f"{latitude} + id % 997 * 0.001 * {1 + position}, {longitude} + id % 991 * 0.001 * {1 + position} "
+            f"{latitude} + id % 997 * 0.001, {longitude} + id % 991 * 0.001 * {1 + position} "
             f"FROM vacancies_vacancy WHERE {condition}"
         )
     for keyword in ("contract_types", "work_regimes"):

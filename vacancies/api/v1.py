@@ -1,12 +1,11 @@
 """Version v1 of the vacancy API (interface 2.2, 2.10, 4)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.conf import settings
 from django.http import HttpResponse
 from django.utils import translation
 from drf_spectacular.utils import extend_schema_view
@@ -447,12 +446,10 @@ class FilterSerializer(ItemSerializer):
 
 def fact_filters(counts: Mapping[Fact, Mapping[str, int]]) -> list[JsonObject]:
     """Return the filters by facts, with the options that have a count."""
-    brands = (
-        Brand.objects.filter(slug__in=counts[Fact.BRAND]) if settings.MULTI_BRANDING else Brand.objects.none()
-    )
+    brands = Brand.objects.filter(slug__in=counts[Fact.BRAND]).values_list("slug", "name")
     with translation.override(site_language()):
-        choices = {
-            Fact.BRAND: sorted(brands.values_list("slug", "name"), key=lambda pair: fold(pair[1])),
+        choices: dict[Fact, Iterable[tuple[str, Any]]] = {
+            Fact.BRAND: sorted(brands, key=lambda pair: fold(pair[1])),
             Fact.COUNTRY: country_choices(),
             Fact.WORK_PLACE: WorkPlace.choices,
             Fact.EMPLOYMENT_TYPES: EmploymentType.choices,
@@ -462,11 +459,11 @@ def fact_filters(counts: Mapping[Fact, Mapping[str, int]]) -> list[JsonObject]:
             {
                 "id": fact.filter_id,
                 "label": str(fact.label),
-                "keyword": fact,
+                "keyword": fact.value,
                 "counted_options": [
                     {"value": value, "label": str(label), "count": counts[fact][value]}
                     for value, label in choices[fact]
-                    if counts[fact].get(value)
+                    if value in counts[fact]
                 ],
             }
             for fact in Fact

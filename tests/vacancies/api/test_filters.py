@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jobsite.db.folding import fold
 from tests.factories import make_brand, make_filter, make_vacancy
 from tests.vacancies.api import oracle
-from vacancies.models import FilterOption, Place, Vacancy
+from vacancies.models import Brand, FilterOption, Place, Vacancy
 
 pytestmark = pytest.mark.django_db
 
@@ -179,6 +179,8 @@ def test_fact_facets_count_under_the_other_filters(client, facts, settings):
         [("Engels", 1), ("Frans", 1), ("Nederlands", 2)],
     ]
 
+    Brand.objects.filter(slug="z").update(slug="")  # by the previous release, during an upgrade
+    assert facets(client, of_facts=True)["brand"] == {"etoile": 3}
     settings.MULTI_BRANDING = False
     assert "brand" not in facets(client, of_facts=True)
     assert titles(client, **{"filter[brand]": "etoile"}) == set()
@@ -195,8 +197,8 @@ NOT_NEAR = (
     "", " ", "51", "51,4", "51,4,5,6", "51,4,5,", ",4,5", "51,,5", "NaN,4,5", "51,nan,5", "51,4,inf",
     "51,4,-inf", "5e1,4,5", "51,4,1e2", "51, 4,5", " 51,4,5", "51,4,5 ", "51;4;5", "+51,4,5", "--51,4,5",
     "51.,4,5", ".5,4,5", "051,4,5", "51,04,5", "51,4,05", "90.1,4,5", "-91,4,5", "51,180.000001,5",
-    "51,-181,5", "51,1000,5", "51,4,0", "51,4,0.9", "51,4,500.1", "51,4,501", "51,4,-5", "51,4,5km", "51,4,5\n",
-    "\uff15,4,5", "51,4,1_0", "51,4,0x5", "51.1234567890123456,4,5", "1" * 5000, "51,4,5\0",
+    "51,-181,5", "51,1000,5", "51,4,0", "51,4,0.9", "51,4,500.1", "51,4,501", "51,4,-5", "51,4,5km",
+    "51,4,5\n", "\uff15,4,5", "51,4,1_0", "51,4,0x5", "51.1234567890123456,4,5", "1" * 5000, "51,4,5\0",
 )  # fmt: skip
 
 
