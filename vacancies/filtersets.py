@@ -54,8 +54,9 @@ class OptionFilter(django_filters.CharFilter):
     def filter(self, qs: VacancyQuerySet, value: str) -> VacancyQuerySet:
         if not value:
             return qs
-        found = qs.with_fact if isinstance(self.keyword, Fact) else qs.with_option
-        return found(self.keyword, value.split(","))  # type: ignore[arg-type]
+        if isinstance(self.keyword, Fact):
+            return qs.with_fact(self.keyword, value.split(","))
+        return qs.with_option(self.keyword, value.split(","))
 
 
 class SearchFilter(django_filters.CharFilter):
