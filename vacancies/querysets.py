@@ -89,6 +89,15 @@ def is_live(publish_from: datetime, publish_until: datetime | None, *, at: datet
 LIVE = "publish_from <= %s AND (publish_until IS NULL OR publish_until > %s)"  # two parameters: the time
 
 
+# Where the values of each fact are: a model and its column.
+FACT_COLUMNS = {
+    Fact.BRAND: ("Vacancy", "brand__slug"),
+    Fact.COUNTRY: ("Place", "country"),
+    Fact.WORK_PLACE: ("Vacancy", "work_place"),
+    Fact.EMPLOYMENT_TYPES: ("VacancyOption", "option__employment_type"),
+    Fact.LANGUAGE: ("Vacancy", "language"),
+}
+
 EARTH_KM = 6371.0088  # mean radius
 
 
@@ -144,17 +153,11 @@ class PublishedQuerySet(models.QuerySet):
             return self.none()
         if fact is Fact.LANGUAGE and site_language() in values:
             values = [*values, ""]
-        model, column, pk = {
-            Fact.BRAND: ("Vacancy", "brand__slug", "pk"),
-            Fact.COUNTRY: ("Place", "country", "vacancy"),
-            Fact.WORK_PLACE: ("Vacancy", "work_place", "pk"),
-            Fact.EMPLOYMENT_TYPES: ("VacancyOption", "option__employment_type", "vacancy"),
-            Fact.LANGUAGE: ("Vacancy", "language", "pk"),
-        }[fact]
+        model, column = FACT_COLUMNS[fact]
         rows = apps.get_model("vacancies", model).objects.filter((f"{column}__in", values))
-        if model == "Vacancy":
-            rows = rows.filter(status="published")  # so that an index has all columns
-        return self.filter(pk__in=rows.values(pk))
+        if model == "Vacancy":  # the status, so that an index has all columns
+            return self.filter(pk__in=rows.filter(status="published").values("pk"))
+        return self.filter(pk__in=rows.values("vacancy"))
 
     def near(self, latitude: float, longitude: float, km: float) -> Self:
         """Vacancies with a place at most `km` from the point, by the great-circle distance."""
@@ -273,22 +276,21 @@ class VacancyQuerySet(PublishedQuerySet):
     def count_facts(self, facts: Collection[Fact]) -> dict[Fact, Counter[str]]:
         """Return the number of these vacancies by value of each of `facts`."""
         counts = {fact: Counter[str]() for fact in facts}
-        own = {Fact.WORK_PLACE: "work_place", Fact.LANGUAGE: "language"}
-        if settings.MULTI_BRANDING:
-            own[Fact.BRAND] = "brand__slug"
-        if columns := {fact: column for fact, column in own.items() if fact in counts}:
-            for row in self.order_by().values(*columns.values()).annotate(count=Count("pk")):
-                for fact, column in columns.items():
+        own = {}
+        for fact in facts:
+            model, column = FACT_COLUMNS[fact]
+            if fact is Fact.BRAND and not settings.MULTI_BRANDING:
+                continue
+            if model == "Vacancy":
+                own[fact] = column
+                continue
+            rows = apps.get_model("vacancies", model).objects.exclude((column, "")).order_by()
+            of_these = rows.filter(vacancy__in=self.order_by().values("pk")).values_list(column)
+            counts[fact].update(dict(of_these.annotate(Count("vacancy", distinct=True))))
+        if own:
+            for row in self.order_by().values(*own.values()).annotate(count=Count("pk")):
+                for fact, column in own.items():
                     counts[fact][row[column] or ""] += row["count"]
-        related = {
-            Fact.COUNTRY: ("Place", "country"),
-            Fact.EMPLOYMENT_TYPES: ("VacancyOption", "option__employment_type"),
-        }
-        for fact, (model, column) in related.items():
-            if fact in counts:
-                rows = apps.get_model("vacancies", model).objects.exclude((column, "")).order_by()
-                of_these = rows.filter(vacancy__in=self.order_by().values("pk")).values_list(column)
-                counts[fact].update(dict(of_these.annotate(Count("vacancy", distinct=True))))
         for fact, count in counts.items():
             unknown = count.pop("", 0)
             if fact is Fact.LANGUAGE and unknown:

@@ -1,7 +1,7 @@
 """Logs on stderr: one line for each request and command, and errors.
 
-Log lines contain no personal data: no account, address, token, cookie, search term or place. All lines of a request
-contain its id, which the response also has, as X-Request-ID.
+Log lines contain no personal data: no account, address, token, cookie, search term or coordinates. All lines
+of a request contain its id, which the response also has, as X-Request-ID.
 """
 
 import logging

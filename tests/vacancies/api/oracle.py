@@ -50,13 +50,15 @@ FACTS: dict[str, Callable[[Any], set[str]]] = {
 }
 
 
-def distance(a: tuple[float, float], b: tuple[float, float]) -> float:
-    """Return the kilometres between two points (latitude, longitude) on a sphere, from the chord."""
-    points = []
-    for latitude, longitude in (a, b):
-        north, east = math.radians(latitude), math.radians(longitude)
-        points.append((math.cos(north) * math.cos(east), math.cos(north) * math.sin(east), math.sin(north)))
-    return 2 * 6371.0088 * math.asin(min(1, math.dist(*points) / 2))
+def position(latitude: float, longitude: float) -> tuple[float, float, float]:
+    """Return the place of a point on a sphere of radius 1."""
+    north, east = math.radians(latitude), math.radians(longitude)
+    return math.cos(north) * math.cos(east), math.cos(north) * math.sin(east), math.sin(north)
+
+
+def chord(km: float) -> float:
+    """Return how far points of `position` are apart whose great circle is `km` long."""
+    return 2 * math.sin(km / 6371.0088 / 2)
 
 
 def expected(target: str, at: datetime, host: str = "testserver") -> tuple[int, bytes]:
@@ -129,7 +131,9 @@ def _members(path: str, query: dict[str, str], at: datetime) -> list[int]:
         elif name == "filter[near]":
             *point, km = map(float, value.split(","))
             sites = Place.objects.exclude(latitude=None).values_list("vacancy", "latitude", "longitude")
-            near = {pk for pk, *at in sites if distance(tuple(point), tuple(map(float, at))) <= km}
+            near = {
+                pk for pk, *at in sites if math.dist(position(*point), position(*map(float, at))) <= chord(km)
+            }
             found = [v for v in found if v.pk in near]
         elif name == "filter[brand]":
             slugs = dict(Vacancy.objects.values_list("pk", "brand__slug"))
