@@ -130,7 +130,7 @@ def _members(path: str, query: dict[str, str], at: datetime) -> list[int]:
             found = [v for v in found if all(word in v.search_text for word in words)]
         elif name == "filter[near]":
             *point, km = map(float, value.split(","))
-            sites = Place.objects.exclude(latitude=None).values_list("vacancy", "latitude", "longitude")
+            sites: Any = Place.objects.exclude(latitude=None).values_list("vacancy", "latitude", "longitude")
             near = {
                 pk for pk, *at in sites if math.dist(position(*point), position(*map(float, at))) <= chord(km)
             }
