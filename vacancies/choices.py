@@ -31,6 +31,21 @@ class Keyword(models.TextChoices):
         return self is Keyword.FUNCTIONGROUP
 
 
+class Fact(models.TextChoices):
+    """The facts of a vacancy that `filter[...]` takes and /v1/filters counts, beside the vocabularies."""
+
+    BRAND = "brand", _("Brand")
+    COUNTRY = "country", _("Country")
+    WORK_PLACE = "work_place", _("Work place")
+    EMPLOYMENT_TYPES = "employment_types", _("Employment type")
+    LANGUAGE = "language", _("Language")
+
+    @property
+    def filter_id(self) -> int:
+        """Its `id` in /v1/filters, after those of the vocabularies."""
+        return 101 + list(Fact).index(self)
+
+
 class WorkPlace(models.TextChoices):
     """Where the work is done."""
 

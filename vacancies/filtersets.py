@@ -9,11 +9,18 @@ from django.core.validators import RegexValidator
 from jobsite.api.filters import FilterSet
 from jobsite.db.folding import fold
 from jobsite.text.search import WORDS_MAX, search_words
-from vacancies.choices import Keyword
+from vacancies.choices import Fact, Keyword
 from vacancies.querysets import VacancyQuerySet
 
-SORT_KEYS = ("published_at", "-published_at", "title", "-title")
-SEARCH = "filter[search]"
+SORT_KEYS = ("published_at", "-published_at", "title", "-title", "closes_at", "-closes_at")
+SEARCH, NEAR = "filter[search]", "filter[near]"
+_FRACTION = r"(\.[0-9]{1,15})?"
+_ZEROS = r"(\.0{1,15})?"
+NEAR_PATTERN = (
+    f"^-?(90{_ZEROS}|[1-8]?[0-9]{_FRACTION}),"
+    f"-?(180{_ZEROS}|([1-9]?[0-9]|1[0-7][0-9]){_FRACTION}),"
+    f"(500{_ZEROS}|([1-9][0-9]?|[1-4][0-9][0-9]){_FRACTION})$"
+)
 
 
 def filter_name(keyword: str) -> str:
@@ -21,7 +28,7 @@ def filter_name(keyword: str) -> str:
     return f"filter[{keyword}]"
 
 
-OPTION_NAMES = frozenset(map(filter_name, Keyword))  # the parameters that take lists of options
+OPTION_NAMES = frozenset(map(filter_name, [*Keyword, *Fact]))  # the parameters that take lists of options
 
 
 def validate_search(text: str) -> None:
@@ -36,7 +43,7 @@ class OptionFilter(django_filters.CharFilter):
     unknown value must look like a hidden one.
     """
 
-    def __init__(self, keyword: Keyword) -> None:
+    def __init__(self, keyword: Keyword | Fact) -> None:
         self.keyword = keyword
         super().__init__(
             strip=False,
@@ -45,7 +52,11 @@ class OptionFilter(django_filters.CharFilter):
         )
 
     def filter(self, qs: VacancyQuerySet, value: str) -> VacancyQuerySet:
-        return qs.with_option(self.keyword, value.split(",")) if value else qs
+        if not value:
+            return qs
+        if isinstance(self.keyword, Fact):
+            return qs.with_fact(self.keyword, value.split(","))
+        return qs.with_option(self.keyword, value.split(","))
 
 
 class SearchFilter(django_filters.CharFilter):
@@ -63,6 +74,21 @@ class SearchFilter(django_filters.CharFilter):
         return qs.search(value) if value else qs
 
 
+class NearFilter(django_filters.CharFilter):
+    """Vacancies with a place in a circle."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            strip=False,
+            validators=[RegexValidator(NEAR_PATTERN.removesuffix("$") + r"\Z", flags=re.ASCII)],
+            help_text="latitude (-90 to 90), longitude (-180 to 180) and kilometres (1 to 500), as plain "
+            "decimal numbers separated by commas, such as 51.22,4.4,25",
+        )
+
+    def filter(self, qs: VacancyQuerySet, value: str) -> VacancyQuerySet:
+        return qs.near(*map(float, value.split(","))) if value else qs
+
+
 class SortFilter(django_filters.ChoiceFilter):
     """The order of the list."""
 
@@ -78,7 +104,8 @@ class FacetFilterSet(FilterSet):
 
     # The names have brackets, so they cannot be written as attributes.
     vars().update(
-        {filter_name(keyword): OptionFilter(keyword) for keyword in Keyword} | {SEARCH: SearchFilter()}
+        {filter_name(keyword): OptionFilter(keyword) for keyword in [*Keyword, *Fact]}
+        | {SEARCH: SearchFilter(), NEAR: NearFilter()}
     )
 
     def without(self, name: str) -> VacancyQuerySet:

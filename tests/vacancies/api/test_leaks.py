@@ -31,6 +31,12 @@ SHOWN_ID = 1_001
 LISTS = [*oracle.LISTS, "/v1/filters"]
 
 
+OF_HIDDEN = (
+    "filter[country]=IS", "filter[language]=is", "filter[work_place]=remote", "filter[near]=64,-21,9",
+    "filter[employment_types]=VOLUNTEER",
+)  # fmt: skip
+
+
 def targets(kind):
     """Requests whose responses might reveal the hidden vacancy."""
     single, shown = f"/v1/vacancies/{HIDDEN[kind]}", f"/v1/vacancies/{SHOWN_ID}"
@@ -43,6 +49,8 @@ def targets(kind):
         f"/v1/vacancies/hot?filter[search]={HIDDEN_WORD}&sort=title&fields=id,title",
         f"/v1/filters?filter[search]={HIDDEN_WORD}",
         f"/v1/filters?filter[regions]={option}",
+        f"/v1/vacancies?filter[brand]={option}-brand&sort=closes_at",
+        *(f"{path}?{query}" for path in ("/v1/vacancies", "/v1/filters") for query in OF_HIDDEN),
         *(f"{path}{suffix}" for path in (single, shown) for suffix in ("", "/form", "/form/schema")),
     ]
 
