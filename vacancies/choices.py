@@ -1,6 +1,10 @@
 """The vocabularies that classify a vacancy, and the closed lists of its facts."""
 
+from collections.abc import Callable
+from functools import cache
+
 from django.db import models
+from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from jobsite.db.folding import fold
@@ -77,7 +81,7 @@ _COUNTRIES = (
     "SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG "
     "UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW"
 )
-COUNTRIES = _COUNTRIES.split()
+COUNTRIES = tuple(_COUNTRIES.split())
 # ISO 639-1
 _LANGUAGES = (
     "aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv "
@@ -87,18 +91,19 @@ _LANGUAGES = (
     "rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts "
     "tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu"
 )
-LANGUAGES = _LANGUAGES.split()
+LANGUAGES = tuple(_LANGUAGES.split())
 
 
 def country_choices() -> list[tuple[str, str]]:
     """Return the countries with their names in the active language, in the order of the names."""
-    return _by_name({code: country_name(code) for code in COUNTRIES})
+    return _by_name(get_language() or "en", country_name, COUNTRIES)
 
 
 def language_choices() -> list[tuple[str, str]]:
     """Return the languages with their names in the active language, in the order of the names."""
-    return _by_name({code: language_name(code) for code in LANGUAGES})
+    return _by_name(get_language() or "en", language_name, LANGUAGES)
 
 
-def _by_name(names: dict[str, str]) -> list[tuple[str, str]]:
-    return sorted(names.items(), key=lambda pair: fold(pair[1]))
+@cache
+def _by_name(language: str, name: Callable[[str, str], str], codes: tuple[str, ...]) -> list[tuple[str, str]]:
+    return sorted(((code, name(code, language)) for code in codes), key=lambda pair: fold(pair[1]))

@@ -13,7 +13,7 @@ from jobsite.db.folding import fold
 
 FOLDER = Path(__file__).parent / "static" / "vacancies" / "cities"
 _PUNCTUATION = re.compile(r"[^\w\s]|_")
-_SHORT = {"saint": "st", "sainte": "ste", "fort": "ft", "mount": "mt"}
+_SHORT = {"saint": "st", "sint": "st", "sankt": "st", "sainte": "ste", "fort": "ft", "mount": "mt"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,8 @@ class City:
 def name_key(text: str) -> str:
     """Return what is compared of a name: not case, accents, punctuation, or "Saint" for "St."."""
     folded = text.lower() if text.isascii() else fold(text)
+    if folded.isalpha():
+        return _SHORT.get(folded, folded)
     words = _PUNCTUATION.sub(" ", folded.replace("'", "").replace(".", "")).split()
     return " ".join([_SHORT.get(word, word) for word in words])
 

@@ -22,7 +22,7 @@ _PHRASES = {
         "freiberufler", "freiberuflerin", "freiberuflich", "freie mitarbeit",
     ),
     EmploymentType.TEMPORARY: (
-        "temporary", "temp", "fixed term", "seasonal", "tijdelijk", "tijdelijke", "bepaalde duur",
+        "temporary", "temp", "fixed term", "tijdelijk", "tijdelijke", "bepaalde duur",
         "van bepaalde duur", "bepaalde tijd", "voor bepaalde tijd", "uitzendkracht", "uitzendwerk",
         "uitzendarbeid", "seizoenswerk", "seizoensarbeid", "interim", "interimair", "interimaris",
         "interimaire", "cdd", "duree determinee", "a duree determinee", "temporaire", "saisonnier",

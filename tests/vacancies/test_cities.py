@@ -17,7 +17,7 @@ def line(name, others, latitude, longitude, country, region, population):
 CITIES = (
     line(
         "Antwerp",
-        "ANR,Amberes,Antwerpen,Anvers,antverp,Антверпен",
+        "ANR,Amberes,Antwerpen,Anvers,Flanders,antverp,Антверпен",
         "51.22047",
         "4.40026",
         "BE",

@@ -24,7 +24,7 @@ MEANINGS = {
         "Full and part time", "Full or part-time", "voltijds / deeltijds", "Not full-time", "geen stage",
         "Time Limited/Full Time", "Temporary or permanent", "Interim met optie vast", "Interim manager",
         "Stage manager", "Temporary Promotion", "Internal", "Volontariat", "Trainee", "Multiple Schedules",
-        "80%", "Shifts", "Temp lead", "Interne Stelle",
+        "80%", "Seasonal", "Shifts", "Temp lead", "Interne Stelle",
     ],
 }  # fmt: skip
 

@@ -20,7 +20,7 @@ from jobsite.types import JsonObject
 from vacancies.api import schema
 from vacancies.choices import Keyword
 from vacancies.dates import last_day
-from vacancies.models import Attachment, Brand, Place, Recruiter, Vacancy
+from vacancies.models import Attachment, Brand, Recruiter, Vacancy
 
 
 class VacancyItemSerializer(ItemSerializer):
@@ -109,17 +109,14 @@ class NumberField(serializers.DecimalField):
 
 
 @documented("Place", "A place where the work is done.", schema.PLACE)
-class PlaceSerializer(ItemSerializer):
+class PlaceSerializer(PlainItemSerializer):
     street = TextField()
     postal_code = TextField()
     locality = TextField()
     region = TextField()
+    country = serializers.CharField(read_only=True)
     latitude = NumberField()
     longitude = NumberField()
-
-    class Meta:
-        model = Place
-        fields = Place.ADDRESS
 
 
 @documented("Pay", "What the job pays.", schema.PAY)

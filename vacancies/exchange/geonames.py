@@ -1,4 +1,5 @@
-"""Make the files of `vacancies/cities.py` from downloads of GeoNames (download.geonames.org/export/dump/)."""
+"""Make the files of `vacancies/cities.py` from downloads of GeoNames (download.geonames.org/export/dump/). To
+keep them small, FR was made with `--names-from 5000`, and US with `--names-from 100000`."""
 
 import json
 import re
@@ -41,23 +42,20 @@ def read_cities(lines: Iterable[str]) -> Iterator[Row]:
         try:
             if len(values) != COLUMNS:
                 raise ValueError(f"{len(values)} columns in place of {COLUMNS}")
-            names = [
-                values[1],
-                *_other_names(values[1], values[3].split(","), has_umlauts=values[8] in GERMAN),
-            ]
+            names = _names(values[1], values[3].split(","), has_umlauts=values[8] in GERMAN)
             yield Row(names, float(values[4]), float(values[5]), values[8], values[10], int(values[14] or 0))
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from None
 
 
-def _other_names(name: str, names: list[str], *, has_umlauts: bool) -> list[str]:
-    """Return the other names, each in one spelling: München with `has_umlauts`, Brussel without."""
+def _names(name: str, others: list[str], *, has_umlauts: bool) -> list[str]:
+    """Return the names, each in one spelling: of two, München with `has_umlauts`, Brussel without."""
     found: dict[str, str] = {}
-    for other in sorted(names, key=lambda name: (name.isascii() == has_umlauts, name)):
+    for other in sorted(others, key=lambda name: (name.isascii() == has_umlauts, name)):
         if _NAME.fullmatch(other) and not other.isupper():
             found.setdefault(name_key(other), other)
     found.pop(name_key(name), None)
-    return sorted(found.values())
+    return [name, *sorted(found.values())]
 
 
 def city_files(
@@ -81,24 +79,31 @@ def city_files(
         cities = [row for row in rows if row.country == country]
         cities.sort(key=lambda row: (-row.population, row.names))
         used = {row.region for row in cities}
-        lines = ",\n".join(_json(_city(row, largest, names_from)) for row in cities)
         names = {code: name for code, name in sorted(regions[country].items()) if code in used}
+        lines = ",\n".join(_json(_city(row, names, largest, names_from)) for row in cities)
         files[country] = (
             f'{{"source":{_json(_SOURCE)},\n"regions":{_json(names)},\n"cities":[\n{lines}\n]}}\n'
         )
     return files
 
 
-def _city(row: Row, largest: dict[str, dict[str, int]], names_from: int) -> list[object]:
+def _city(
+    row: Row, regions: dict[str, str], largest: dict[str, dict[str, int]], names_from: int
+) -> list[object]:
+    def is_region(name: str) -> bool:
+        """Whether this other name means the region: Washington is called District of Columbia, too. New York
+        City is New York."""
+        return name in regions.values() and name not in row.names[0]
+
     def is_known(name: str) -> bool:
-        there = largest[name_key(name)]
         return row.population >= LARGE and all(
             row.population >= TIMES_LARGER * population
-            for country, population in there.items()
+            for country, population in largest[name_key(name)].items()
             if country != row.country
         )
 
     name, *others = row.names if row.population >= names_from else row.names[:1]
+    others = [other for other in others if not is_region(other)]
     known = [other for other in (name, *others) if is_known(other)] if is_known(name) else []
     return [
         round(row.latitude, 3),  # 100 metres
