@@ -128,6 +128,7 @@ def test_each_error_is_one_message_at_its_field_and_nothing_is_written(
         typed = {name: value for name, value in change.items() if value and value not in ("XX", ["XX"])}
         assert {name: value for name, value in typed.items() if kept[name] not in (value, [value])} == {}
     assert (Vacancy.objects.get(pk=other.pk).title, other.places.count()) == ("Cook", 0)
+    assert opened(anna, page(other))["places-10-locality"] == "Ghent"  # unsaved input
 
 
 def opened_of(response: Any) -> dict[str, Any]:
@@ -140,6 +141,7 @@ def opened_of(response: Any) -> dict[str, Any]:
     return opened(Answer(), "")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow("opens and saves the form several times")
 def test_places_of_two_recruiters_are_merged(anna: Client, bob: Client, filled: Vacancy) -> None:
     mine, theirs = opened(anna, page(filled)), opened(bob, page(filled))
     leuven, namur = GHENT | {"locality": "Leuven"}, GHENT | {"locality": "Namur"}
@@ -155,6 +157,7 @@ def test_places_of_two_recruiters_are_merged(anna: Client, bob: Client, filled: 
     assert "Bob Maes: Countries for remote work, Places." in " ".join(messages_of(response))
 
 
+@pytest.mark.slow("opens and saves the form several times")
 def test_place_that_both_changed_asks_which_one(anna: Client, bob: Client, filled: Vacancy) -> None:
     mine, theirs = opened(anna, page(filled)), opened(bob, page(filled))
     assert saved(bob.post(page(filled), theirs | {"places-0-street": "Kaai 2"}))
