@@ -47,6 +47,8 @@ def comparable(answer):
     return answer.status_code, answer.content, dict(answer.headers)
 
 
+@pytest.mark.slow("requests many forms of each list")
+@pytest.mark.each_django
 def test_forms_of_a_list_are_equivalent_and_other_names_ignored(client, three):
     paths = ["/v1/vacancies", "/v1/vacancies/hot", "/v1/vacancies/internal", "/v1/filters"]
     for comma, others in SAME_LISTS.items():

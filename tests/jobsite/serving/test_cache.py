@@ -210,6 +210,7 @@ class FakeServer(socketserver.BaseRequestHandler):
                 self.request.sendall(GREETINGS.get(command, self.reply) if self.is_polite else self.reply)
 
 
+@pytest.mark.slow("waits for replies")
 @pytest.mark.parametrize("is_polite", [False, True])
 def test_wrong_replies_are_no_error(is_polite, monkeypatch):
     """The rate limit works with what the cache returns."""

@@ -206,9 +206,7 @@ def execute(statement, before=lambda: None):
         cursor.execute(statement)
 
 
-@pytest.mark.parametrize(
-    "through", [pytest.param(lambda call: call(), marks=pytest.mark.smoke), health.on_dedicated_connection]
-)
+@pytest.mark.parametrize("through", [lambda call: call(), health.on_dedicated_connection])
 def test_frozen_database_ends_the_wait_of_a_cursor(alone, through):
     with pytest.raises(OperationalError, match="does not respond"):
         elsewhere(through, lambda: execute("SELECT 1", alone.freeze))

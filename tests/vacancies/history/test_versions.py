@@ -305,6 +305,8 @@ def act(vacancy: Vacancy, name: str, value: Any, author: Any) -> None:
         row.save()
 
 
+@pytest.mark.slow("edits many vacancies")
+@pytest.mark.each_database
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, data=st.data())
 def test_replayed_versions_equal_the_vacancy_and_can_be_restored(filters, steps, data):
