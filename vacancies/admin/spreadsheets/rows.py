@@ -170,7 +170,7 @@ class Import:
         posted = self._posted_values(row, form, result)
         if result.errors:
             return result, None, {}
-        places = {name: posted.pop(name) for name in ("places",) if name in posted}  # not in the form
+        places = {"places": posted.pop("places")} if "places" in posted else {}  # no field of the form
         _fill(form, posted)
         if not self._is_valid(row, form, result):
             return result, None, {}
