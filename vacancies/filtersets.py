@@ -1,18 +1,28 @@
 """Filters of the vacancy lists of v1 (docs/decisions.md #16 to #20)."""
 
 import re
+from datetime import datetime
+from functools import cached_property
+from typing import Any
 
 import django_filters
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 
 from jobsite.api.filters import FilterSet
+from jobsite.api.parameters import invalid_value
+from jobsite.api.problems import InvalidParameters
 from jobsite.db.folding import fold
 from jobsite.text.search import WORDS_MAX, search_words
 from vacancies.choices import Keyword
-from vacancies.querysets import VacancyQuerySet
+from vacancies.models import FilterOption, Vacancy
+from vacancies.querysets import VacancyList, VacancyQuerySet
+from vacancies.search.index import Index
+from vacancies.search.query import Search, union
+from vacancies.search.words import Words, read_query
 
-SORT_KEYS = ("published_at", "-published_at", "title", "-title")
+RELEVANCE = "relevance"
+SORT_KEYS = (RELEVANCE, "published_at", "-published_at", "title", "-title")
 SEARCH = "filter[search]"
 
 
@@ -27,6 +37,8 @@ OPTION_NAMES = frozenset(map(filter_name, Keyword))  # the parameters that take 
 def validate_search(text: str) -> None:
     if not search_words(fold(text)):
         raise ValidationError("No words.")
+    if len(read_query(text).all) > WORDS_MAX:
+        raise ValidationError("Too many words.")
 
 
 class OptionFilter(django_filters.CharFilter):
@@ -49,7 +61,7 @@ class OptionFilter(django_filters.CharFilter):
 
 
 class SearchFilter(django_filters.CharFilter):
-    """Vacancies with all of the words, in any order, in titles and visible text."""
+    """Vacancies with all of the words (search/query.py): those that `FacetFilterSet.found` has."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -60,7 +72,7 @@ class SearchFilter(django_filters.CharFilter):
         )
 
     def filter(self, qs: VacancyQuerySet, value: str) -> VacancyQuerySet:
-        return qs.search(value) if value else qs
+        return qs.with_ids(self.parent.found) if value else qs
 
 
 class SortFilter(django_filters.ChoiceFilter):
@@ -70,7 +82,7 @@ class SortFilter(django_filters.ChoiceFilter):
         super().__init__(choices=[(key, key) for key in SORT_KEYS], help_text=list(SORT_KEYS))
 
     def filter(self, qs: VacancyQuerySet, value: str) -> VacancyQuerySet:
-        return qs.sorted_by(value) if value else qs
+        return qs.sorted_by(value) if value and value != RELEVANCE else qs
 
 
 class FacetFilterSet(FilterSet):
@@ -80,6 +92,24 @@ class FacetFilterSet(FilterSet):
     vars().update(
         {filter_name(keyword): OptionFilter(keyword) for keyword in Keyword} | {SEARCH: SearchFilter()}
     )
+
+    found: Any = ()  # the ids of the vacancies that the search finds
+
+    @cached_property
+    def words(self) -> Words | None:
+        """The search, or None."""
+        text = self.form.cleaned_data[SEARCH]
+        return read_query(text) if text else None
+
+    def search(self, index: Index, vacancy_list: VacancyList, *, at: datetime) -> Search:
+        """Return a search among the vacancies of the list that match the filters at the time `at`."""
+        live = within = index.live(vacancy_list, at)
+        for keyword in Keyword:
+            if values := self.form.cleaned_data[filter_name(keyword)]:
+                options = FilterOption.objects.filter(filter__keyword=keyword, value__in=values.split(","))
+                chosen = options.order_by().values_list("pk", flat=True)
+                within = within & index.union(f"o{pk}" for pk in chosen)
+        return Search(index, live, within)
 
     def without(self, name: str) -> VacancyQuerySet:
         """Return the vacancies under every filter of the query except `name`."""
@@ -92,3 +122,21 @@ class FacetFilterSet(FilterSet):
 
 class VacancyFilterSet(FacetFilterSet):
     sort = SortFilter()
+
+    def check(self) -> None:
+        super().check()
+        if self.form.cleaned_data["sort"] == RELEVANCE and not self.words:
+            allowed = f"{', '.join(SORT_KEYS[1:])}, or {RELEVANCE} together with {SEARCH}"
+            raise InvalidParameters([invalid_value("sort", RELEVANCE, allowed)])
+
+    def ranked(self, search: Search) -> Any:
+        """Return the ids that `search` finds, in the order that the query wants."""
+        words = self.words or Words([], [])
+        sort = self.form.cleaned_data["sort"]
+        if sort in ("", RELEVANCE):
+            return search.ranked(words)
+        found = union(search.hits(words).values())
+        if sort.endswith("title"):
+            return Vacancy.objects.with_ids(found).sorted_by(sort).values_list("pk", flat=True)
+        newest = search.index.newest_first(found)
+        return newest[::-1] if sort == "published_at" else newest

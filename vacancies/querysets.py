@@ -4,6 +4,7 @@ Every list, count, feed, command and badge uses these methods. `VacancyList` def
 of the interface contains; the read model's triggers and indexes use the same definition.
 """
 
+import json
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from enum import Enum
@@ -12,9 +13,10 @@ from typing import Any, Self
 from django.apps import apps
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import models
+from django.db import connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Count, F, Func, Min, Prefetch, Q
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 from django.db.models.sql.compiler import SQLCompiler
 from django.utils import timezone
@@ -113,12 +115,6 @@ class PublishedQuerySet(models.QuerySet):
         # Not EXISTS, which SQLite evaluates for each vacancy of the list.
         return self.filter(pk__in=chosen.values("vacancy"))
 
-    def search(self, text: str) -> Self:
-        """Vacancies with every word of `text` in a title or text. Case and accents do not matter. Raise
-        ValidationError if the words are too many."""
-        words = dict.fromkeys(search_words(fold(text)))
-        return self.filter(*(Q((f"{self.prefix}search_text__contains", word)) for word in words))
-
     # --- Order (docs/decisions.md #15) ---
 
     @staticmethod
@@ -210,6 +206,21 @@ class VacancyQuerySet(PublishedQuerySet):
         start = published.filter(publish_from__gt=after).aggregate(at=Min("publish_from"))["at"]
         end = published.filter(publish_until__gt=after).aggregate(at=Min("publish_until"))["at"]
         return min(filter(None, (start, end)), default=None)
+
+    # --- Search ---
+
+    def search(self, text: str) -> Self:
+        """Vacancies with every word of `text`, also as a part of a word, in a title or text: the search of
+        the admin. The lists have another one (search/query.py). Raise ValidationError if the words are too
+        many."""
+        words = dict.fromkeys(search_words(fold(text)))
+        return self.filter(*(Q(search_text__contains=word) for word in words))
+
+    def with_ids(self, pks: Collection[int]) -> Self:
+        """Vacancies with these ids, of which there may be many thousands."""
+        if connections[self.db].vendor == "postgresql":
+            return self.filter(pk__in=RawSQL("SELECT unnest(%s::bigint[])", [list(pks)]))
+        return self.filter(pk__in=RawSQL("SELECT value FROM json_each(%s)", [json.dumps(list(pks))]))
 
     # --- Related rows ---
 

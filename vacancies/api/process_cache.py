@@ -2,7 +2,7 @@
 
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
@@ -14,6 +14,7 @@ from jobsite.serving.rendered_items import PlaceholderResolver
 from jobsite.serving.revision import RevisionState
 from vacancies.models import Vacancy
 from vacancies.readmodel.totals import Period, Totals, read_totals
+from vacancies.search.index import SearchCache
 
 MAX_FORMS = 1_000
 MAX_RESOLVERS = 8
@@ -49,6 +50,7 @@ class ProcessCache:
     period: Period | None = None  # without it
     last_shared: SharedCache = field(default_factory=lambda: SharedCache(-1))
     id_lists: "OrderedDict[tuple, tuple[tuple, array[int]]]" = field(default_factory=OrderedDict)
+    search: SearchCache = field(default_factory=SearchCache)
     lock: Any = field(default_factory=Lock)
 
     def totals_at(self, now: datetime, state: RevisionState | None) -> Totals | None:
@@ -74,15 +76,17 @@ class ProcessCache:
             found = self.last_shared = SharedCache(number)
         return found
 
-    def ids(self, key: tuple, period: Period, query: Callable[[], Any] | None) -> "array[int] | None":
-        """Return the ids that are cached for the list `key`, or those of the queryset that `query` returns.
-        None without `query`."""
+    def ids(
+        self, key: tuple, period: Period, read: Callable[[], Iterable[int]] | None
+    ) -> "array[int] | None":
+        """Return the ids that are cached for the list `key`, or those that `read` returns. None without
+        `read`."""
         valid = (period.state, period.until)
         found, ids = self.id_lists.get(key, (None, array("q")))
         if found != valid:
-            if query is None:
+            if read is None:
                 return None
-            ids = array("q", query().values_list("pk", flat=True))
+            ids = array("q", read())
         with self.lock:
             self.id_lists[key] = (valid, ids)
             self.id_lists.move_to_end(key)

@@ -48,6 +48,7 @@ from vacancies.filtersets import OPTION_NAMES, FacetFilterSet, VacancyFilterSet,
 from vacancies.models import Audience, Filter, FilterOption, State, Vacancy
 from vacancies.previews import opened_by
 from vacancies.querysets import VacancyList, VacancyQuerySet, is_live
+from vacancies.search.query import Search, union
 
 ID = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 NO_SUCH_VACANCY = "No published vacancy has this id."
@@ -466,12 +467,17 @@ class FilterViewSet(ReadOnlyViewSet):
         with snapshot() as state:
             self.until = Vacancy.objects.next_change(after=self.now)
             self.revision = state.number if state else None
+            self.state = state
             return super().list(request)
 
     def get_queryset(self) -> Any:
         vacancies = Vacancy.objects.published(at=self.now).external()
         facets = FacetFilterSet(self.query, queryset=vacancies, request=self.request)
         facets.check()
+        if facets.words:
+            with process_cache.process.search.at(self.state) as index:
+                live = index.live(VacancyList.EXTERNAL, self.now)
+                facets.found = union(Search(index, live, live).hits(facets.words).values())
         overrides = {
             keyword: facets.without(name)
             for keyword in Keyword
