@@ -153,8 +153,8 @@ _META = {
     "total": field("integer", "Number of items in the whole list.", 41, minimum=0),
     "suggestions": {
         "type": "array",
-        "description": "Only if a search found nothing: up to three searches that find something with the same "
-        "filters, with typing errors corrected.",
+        "description": "Only if a search found nothing: up to three searches that find something with the "
+        "same filters, with typing errors corrected.",
         "items": {"type": "string"},
         "maxItems": 3,
         "examples": [["verpleegkundige nacht"]],

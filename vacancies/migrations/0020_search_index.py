@@ -83,7 +83,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
                 ),
                 ("vacancy_id", models.BigIntegerField()),
             ],
@@ -99,6 +101,7 @@ class Migration(migrations.Migration):
         RunSQLOn("postgresql", FUNCTIONS),
         RunSQLOn("postgresql", [sql.format(name="vacancy", kind="vacancy") for sql in TRIGGERS] + UPDATES),
         RunSQLOn(
-            "postgresql", [sql.format(name=name, kind="child") for name in CHILDREN for sql in TRIGGERS] + [EVERY]
+            "postgresql",
+            [sql.format(name=name, kind="child") for name in CHILDREN for sql in TRIGGERS] + [EVERY],
         ),
     ]

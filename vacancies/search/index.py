@@ -1,5 +1,5 @@
-"""The index as a process reads it: the base, which `merge` writes, and on top of it the vacancies that changed
-since. A change is therefore found at once.
+"""The index as a process reads it: the base, which `merge` writes, and on top of it the vacancies that have
+changed since. A change is therefore found at once.
 
 The base, in the table SearchTerm, has the ids of the vacancies of each term, and:
 
@@ -227,7 +227,9 @@ class Index:
             self._order = array("q", rows.get("#ids", b"")), array("q", rows.get("#starts", b""))
         ids, starts = self._order
         base, ordered, done = found - self.changed, array("q"), 0
-        for start, pk in sorted(((e.start, pk) for pk, e in self.entries.items() if pk in found), reverse=True):
+        for start, pk in sorted(
+            ((e.start, pk) for pk, e in self.entries.items() if pk in found), reverse=True
+        ):
             place = bisect_left(starts, -start, key=lambda other: -other)
             while place < len(ids) and starts[place] == start and ids[place] > pk:
                 place += 1
@@ -273,5 +275,3 @@ class SearchCache:
 
 def _read_changes() -> dict[int, int]:
     return dict(fetch(_CHANGES))
-
-

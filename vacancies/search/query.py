@@ -16,8 +16,8 @@ from vacancies.search.index import Index
 from vacancies.search.terms import WORDS
 from vacancies.search.words import STEMMERS, Words, compounds, edits, fit
 
-# By field and class (whole, form, start, part; HEAD see below): a title counts more than a place, a brand or an
-# option, and these more than a text.
+# By field and class (whole, form, start, part): a title counts more than a place, a brand or an option, and
+# these more than a text.
 SCORES = {"t": (100, 90, 70, 60), "p": (80, 75, 45, 30), "x": (20, 18, 8, 5)}
 LABELS = "p"  # brands and options count as places
 NEIGHBOURS = 5  # for each two words of the query that are neighbours in a title
@@ -97,7 +97,9 @@ class Search:
         """Return the hits of a word that is no compound."""
         index, bitmaps = self.index, dict[int, list[BitMap64]]()
         expanded = index.expand(wanted)
-        index.load([field + word for *_, words in expanded for word in words for field in SCORES])  # one query
+        index.load(
+            [field + word for *_, words in expanded for word in words for field in SCORES]
+        )  # one query
         for cls, language, words in expanded:
             for field, scores in SCORES.items():
                 hits = index.union(field + word for word in words)

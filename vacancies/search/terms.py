@@ -1,8 +1,8 @@
 """The terms of a vacancy: a letter for the field, and a word or an id.
 
-t a word of the title, internal title or reference, q a pair of neighbours among them; p a word of a place, r a
-pair of those; x another word of the texts; o an option, b the brand, l a list, g the language, e: it had
-expired when the index was merged.
+t a word of the title, internal title or reference, q a pair of neighbours among them; p a word of a place, r
+a pair of those; x another word of the texts; o an option, b the brand, l a list, g the language. The index
+adds e: it had expired when the index was merged.
 """
 
 from collections.abc import Collection, Iterable
@@ -58,16 +58,17 @@ def read_entries(pks: Collection[int]) -> dict[int, Entry]:
         for pk, *names in sites.values_list("vacancy", "locality", "region"):
             places[pk] += names
         rows = Vacancy.objects.filter(pk__in=batch, status=Status.PUBLISHED).values_list(
-            "pk", "title", "title_internal", "reference", "location", "search_text", "language", "brand",
-            "audience", "is_hot", "publish_from", "publish_until",
+            "pk", "title", "title_internal", "reference", "location", "search_text", "brand", "language",
+            "publish_from", "publish_until", "audience", "is_hot",
         )  # fmt: skip
-        for pk, title, internal, reference, location, text, code, brand, audience, is_hot, start, until in rows:
+        for pk, title, internal, reference, location, text, brand, code, start, until, *listing in rows:
             terms = others[pk]
             terms |= _named("t", "q", (title, internal, reference))
             terms |= _named("p", "r", (location, *places[pk]))
-            texts = {*split_words(text), *joined_words(text)}
-            terms.update("x" + word for word in texts if "t" + word not in terms and "p" + word not in terms)
-            terms.update(f"l{each.column}" for each in VacancyList if each.contains(audience=audience, is_hot=is_hot))
+            terms |= {"x" + w for w in all_words(text) if "t" + w not in terms and "p" + w not in terms}
+            audience, is_hot = listing
+            lists = (each for each in VacancyList if each.contains(audience=audience, is_hot=is_hot))
+            terms.update("l" + each.column for each in lists)
             language = code or site_language()
             if language in STEMMERS:
                 terms.add("g" + language)

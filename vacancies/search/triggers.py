@@ -14,7 +14,8 @@ COLUMNS = (
 CHILDREN = ("vacancies_vacancyoption", "vacancies_place")
 EVERY = "INSERT INTO vacancies_searchchange (vacancy_id) SELECT id FROM vacancies_vacancy"
 
-_SQLITE = """CREATE TRIGGER IF NOT EXISTS {table}_{verb}_{row}_search AFTER {verb} ON {table} {condition} BEGIN
+_SQLITE = """CREATE TRIGGER IF NOT EXISTS {table}_{verb}_{row}_search AFTER {verb} ON {table} {condition}
+BEGIN
   INSERT INTO vacancies_searchchange (vacancy_id) VALUES ({row}.{column});
 END"""
 

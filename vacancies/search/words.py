@@ -133,7 +133,7 @@ def compounds(word: str) -> list[tuple[str, tuple[str, ...], str]]:
 
 
 def edits(wanted: str, word: str) -> int | None:
-    """Return the number of typing errors between two words, at most 1 up to 5 letters and 2 above, or None."""
+    """Return the number of typing errors between two words, at most 1 up to 5 letters, else 2; or None."""
     limit = 1 if len(wanted) <= 5 else 2
     if word == wanted or abs(len(word) - len(wanted)) > limit or not word.isalpha():
         return None
