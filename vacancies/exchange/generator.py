@@ -21,6 +21,7 @@ from vacancies.models import (
     VacancyOption,
     VacancyRecruiter,
 )
+from vacancies.search.merge import merge
 
 BATCH = 2000
 DAYS = 430  # range of the publication dates
@@ -99,6 +100,7 @@ def generate(count: int, *, seed: int, at: datetime) -> Iterator[int]:
         brands = [Brand.objects.get_or_create(name=name)[0] for name in BRANDS]
         recruiters = [Recruiter.objects.get_or_create(name=name)[0] for name in NAMES]
     rows = (_vacancy(random, pools, brands, recruiters, at) for _ in range(count))
+    made = 0
     while batch := list(islice(rows, BATCH)):
         with transaction.atomic():
             vacancies = Vacancy.objects.bulk_create([vacancy for vacancy, _ in batch])
@@ -113,6 +115,9 @@ def generate(count: int, *, seed: int, at: datetime) -> Iterator[int]:
                 if random.random() < 0.3
             )
         reset_queries()  # DEBUG keeps every query: gigabytes
+        made += len(batch)
+        if made == count:
+            merge()
         yield len(batch)
 
 

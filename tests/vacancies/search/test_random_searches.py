@@ -108,11 +108,12 @@ class World:
         Place.objects.update(locality=self.random.choice(PLACES[:3]))
 
     def rename(self) -> None:
-        if option := FilterOption.objects.order_by("?").first():
-            FilterOption.objects.filter(pk=option.pk).update(
-                label=f"{self.random.choice(LABELS)} {option.pk}"
-            )
-        Brand.objects.filter(name__startswith="Lumen").update(name=f"Lumen {self.random.choice(TITLES)}")
+        for option in FilterOption.objects.all():
+            label = f"{self.random.choice(LABELS)} {option.pk}"
+            FilterOption.objects.filter(pk=option.pk).update(label=label, value=f"renamed-{option.pk}")
+        for brand in Brand.objects.filter(name__startswith="Lumen"):
+            name = f"Lumen {self.random.choice(TITLES)} {brand.pk}"
+            Brand.objects.filter(pk=brand.pk).update(name=name)
 
     def delete(self) -> None:
         self.some(0.1).delete()
