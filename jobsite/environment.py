@@ -91,6 +91,16 @@ class Environment(environ.Env):
             raise ImproperlyConfigured(f"{var} is {value!r}, not {', '.join(languages)} or a variant of one.")
         return value
 
+    def countries(self, var: str, countries: Collection[str]) -> list[str]:
+        codes = [code.strip().upper() for code in self.list(var, default=[])]
+        for code in codes:
+            if code not in countries:
+                raise ImproperlyConfigured(
+                    f"{var} contains {code!r}, not a country code of ISO 3166-1 such as BE. "
+                    "Separate codes by commas."
+                )
+        return codes
+
     def time_zone(self, var: str, default: str) -> str:
         value: str = self.str(var, default)
         try:

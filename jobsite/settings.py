@@ -18,6 +18,7 @@ from django.templatetags.static import static
 from jobsite.db.connection_settings import postgresql
 from jobsite.environment import env, unsafe_settings
 from jobsite.object_store import url as files_url
+from jobsite.text.iso_codes import COUNTRIES
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -406,6 +407,8 @@ PUBLIC_MAX_AGE = 60  # seconds; shorter if a vacancy is published or expires soo
 APPLICATION_HISTORY = env.bool("APPLICATION_HISTORY", default=True)
 # The retention period of purge_applications; 0 means none, so that it needs --older-than.
 APPLICATIONS_KEPT_DAYS = env.int("APPLICATIONS_KEPT_DAYS", default=0)
+# Countries (ISO 3166-1) whose vacancies get a content warning without pay.
+PAY_REQUIRED_IN = env.countries("PAY_REQUIRED_IN", COUNTRIES)
 # A file with hashes of erased accounts, from which `restore` erases them again. Keep it with the backups.
 ERASURE_LOG = env.str("ERASURE_LOG", "")
 # Signs backups; `restore` then rejects unsigned archives. The fallbacks are earlier keys, which only verify.

@@ -47,7 +47,7 @@ WORD = "qqsecret"  # in the same texts, to search for
 OWN = "zzown"
 NO_ROWS = {
     f"{prefix}-{name}": "0"
-    for prefix in ("recruiter_links", "attachments", "options", "history")
+    for prefix in ("places", "recruiter_links", "attachments", "options", "history")
     for name in ("TOTAL_FORMS", "INITIAL_FORMS")
 }
 APPS = ("auth", "forms_structure", "vacancies", "applications")
@@ -113,7 +113,7 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     values = {"description": f"<p>{text}</p>", "form": form, "url": f"https://{text}.test"}
     brand = make_brand(f"{text} brand {WORD}", **values)
     contact = make_recruiter(f"Contact of {text[2:]}")  # shown to every brand
-    columns = ("title_internal", "location", "profile", "offer", "contact")
+    columns = ("title_internal", "location", "profile", "offer", "contact", "pay_note")
     texts = {name: f"{text} {name} {WORD}" for name in columns}
     common = {"brand": brand, "head_recruiter": contact, "description": f"<p>{text} text</p>", **texts}
     rows = {
@@ -129,6 +129,7 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
         made[name] = make_vacancy(**common | more)
     for vacancy in made.values():
         Attachment.objects.create(vacancy=vacancy, name=f"{text} file", url=f"https://files.test/{text}.pdf")
+        vacancy.places.create(locality=f"{text} city", country="BE")
         record(vacancy, Change.EXTERNAL, author=colleague, at=now)
         Vacancy.objects.filter(pk=vacancy.pk).update(location=f"{text} elsewhere")
         record(vacancy, Change.CHANGED, author=colleague, at=now)
@@ -433,7 +434,7 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
         "applications.Token": {"user": world.foreign.applicant}, "auth.User": {},  "auth.User_groups": {},
         "applications.AccessLog": {"application": world.foreign.application.pk},
     }  # fmt: skip
-    for name in ("VacancyOption", "VacancyRecruiter", "Attachment", "Version", "Approval"):
+    for name in ("VacancyOption", "VacancyRecruiter", "Place", "Attachment", "Version", "Approval"):
         own[f"vacancies.{name}"] = {"vacancy__in": vacancies}
     for name in ("StageChange", "HistoryEntry", "Note", "Message"):
         own[f"applications.{name}"] = {"application__vacancy__in": vacancies}

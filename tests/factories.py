@@ -9,7 +9,16 @@ from django.utils import timezone
 
 from vacancies.choices import Keyword
 from vacancies.fields import free_value
-from vacancies.models import Brand, Filter, FilterOption, Recruiter, Vacancy, VacancyOption, VacancyRecruiter
+from vacancies.models import (
+    Brand,
+    Filter,
+    FilterOption,
+    Place,
+    Recruiter,
+    Vacancy,
+    VacancyOption,
+    VacancyRecruiter,
+)
 
 _numbers = count(1)
 
@@ -46,11 +55,15 @@ def make_option(keyword: str, label: str, **values: Any) -> FilterOption:
 
 
 def make_vacancy(
-    *, options: dict[str, list[str]] | None = None, recruiters: tuple[str, ...] = (), **values: Any
+    *,
+    options: dict[str, list[str]] | None = None,
+    recruiters: tuple[str, ...] = (),
+    places: tuple[dict[str, Any], ...] = (),
+    **values: Any,
 ) -> Vacancy:
     """Create a vacancy, by default one that was published an hour ago.
 
-    `options` maps keywords to labels, `recruiters` lists names. Both keep their order.
+    `options` maps keywords to labels, `recruiters` lists names, `places` columns. All keep their order.
     """
     now = timezone.now()
     number = next(_numbers)
@@ -73,5 +86,8 @@ def make_vacancy(
     VacancyRecruiter.objects.bulk_create(
         VacancyRecruiter(vacancy=vacancy, recruiter=make_recruiter(name), position=position)
         for position, name in enumerate(recruiters)
+    )
+    Place.objects.bulk_create(
+        Place(vacancy=vacancy, position=position, **each) for position, each in enumerate(places)
     )
     return vacancy

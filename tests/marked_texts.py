@@ -31,8 +31,9 @@ UNCHANGED_FIELDS = {
     "vacancies.Filter": {"keyword"},
     "vacancies.ListedVacancy": {"audience"},
     "vacancies.RenderedItem": {"version"},
-    "vacancies.Vacancy": {"title_folded", "search_text"},
+    "vacancies.Vacancy": {"title_folded", "search_text", "pay_currency"},  # a code: checked by its validator
     "vacancies.FilterOption": {"value"},  # a slug: checked by its validator
+    "vacancies.Brand": {"slug"},
 }
 # Addresses that answer scripts only, without a page.
 NO_PAGES = {

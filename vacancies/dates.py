@@ -1,6 +1,6 @@
 """The closing date of a vacancy: `publish_until` is exclusive, people see the last day (decisions.md #1)."""
 
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, tzinfo
 
 from django.utils import timezone
 
@@ -13,10 +13,10 @@ def end_of_day(day: date) -> datetime:
     return datetime.combine(day + timedelta(days=1), time.min, timezone.get_default_timezone())
 
 
-def last_day(until: datetime) -> date:
-    """Return the last day before `until`. The inverse of `end_of_day`."""
+def last_day(until: datetime, zone: tzinfo | None = None) -> date:
+    """Return the last day before `until`, by default in the site's time zone. The inverse of `end_of_day`."""
     # Subtracted in UTC: around a change of the clock, local arithmetic could give another day.
-    return (until - timedelta(microseconds=1)).astimezone(timezone.get_default_timezone()).date()
+    return (until - timedelta(microseconds=1)).astimezone(zone or timezone.get_default_timezone()).date()
 
 
 def is_exact(until: datetime) -> bool:

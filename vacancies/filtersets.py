@@ -6,24 +6,33 @@ from functools import cached_property
 from typing import Any
 
 import django_filters
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
+from pyroaring import BitMap64
 
 from jobsite.api.filters import FilterSet
 from jobsite.api.parameters import invalid_value
 from jobsite.api.problems import InvalidParameters
 from jobsite.db.folding import fold
 from jobsite.text.search import WORDS_MAX, search_words
-from vacancies.choices import Keyword
-from vacancies.models import FilterOption, Vacancy
+from vacancies.choices import Fact, Keyword
+from vacancies.models import Brand, FilterOption, Vacancy
 from vacancies.querysets import VacancyList, VacancyQuerySet
 from vacancies.search.index import Index
 from vacancies.search.query import Search, union
 from vacancies.search.words import Words, read_query
 
 RELEVANCE = "relevance"
-SORT_KEYS = (RELEVANCE, "published_at", "-published_at", "title", "-title")
-SEARCH = "filter[search]"
+SORT_KEYS = (RELEVANCE, "published_at", "-published_at", "title", "-title", "closes_at", "-closes_at")
+SEARCH, NEAR = "filter[search]", "filter[near]"
+_FRACTION = r"(\.[0-9]{1,15})?"
+_ZEROS = r"(\.0{1,15})?"
+NEAR_PATTERN = (
+    f"^-?(90{_ZEROS}|[1-8]?[0-9]{_FRACTION}),"
+    f"-?(180{_ZEROS}|([1-9]?[0-9]|1[0-7][0-9]){_FRACTION}),"
+    f"(500{_ZEROS}|([1-9][0-9]?|[1-4][0-9][0-9]){_FRACTION})$"
+)
 
 
 def filter_name(keyword: str) -> str:
@@ -31,7 +40,7 @@ def filter_name(keyword: str) -> str:
     return f"filter[{keyword}]"
 
 
-OPTION_NAMES = frozenset(map(filter_name, Keyword))  # the parameters that take lists of options
+OPTION_NAMES = frozenset(map(filter_name, [*Keyword, *Fact]))  # the parameters that take lists of options
 
 
 def validate_search(text: str) -> None:
@@ -48,7 +57,7 @@ class OptionFilter(django_filters.CharFilter):
     unknown value must look like a hidden one.
     """
 
-    def __init__(self, keyword: Keyword) -> None:
+    def __init__(self, keyword: Keyword | Fact) -> None:
         self.keyword = keyword
         super().__init__(
             strip=False,
@@ -57,7 +66,29 @@ class OptionFilter(django_filters.CharFilter):
         )
 
     def filter(self, qs: VacancyQuerySet, value: str) -> VacancyQuerySet:
-        return qs.with_option(self.keyword, value.split(",")) if value else qs
+        if not value:
+            return qs
+        if isinstance(self.keyword, Fact):
+            return qs.with_fact(self.keyword, value.split(","))
+        return qs.with_option(self.keyword, value.split(","))
+
+    def bitmap(self, index: Index, value: str) -> BitMap64:
+        """Return the published vacancies that `filter` finds."""
+        values = value.split(",")
+        options = FilterOption.objects.order_by().values_list("pk", flat=True)
+        match self.keyword:
+            case Fact.BRAND:
+                brands = Brand.objects.filter(slug__in=values if settings.MULTI_BRANDING else ())
+                return index.union(f"b{pk}" for pk in brands.values_list("pk", flat=True))
+            case Fact.LANGUAGE:
+                return union(map(index.language, values))
+            case Fact.COUNTRY | Fact.WORK_PLACE:
+                letter = "c" if self.keyword is Fact.COUNTRY else "w"
+                return index.union(letter + each for each in values)
+            case Fact.EMPLOYMENT_TYPES:
+                return index.union(f"o{pk}" for pk in options.filter(employment_type__in=values))
+        chosen = options.filter(filter__keyword=self.keyword, value__in=values)
+        return index.union(f"o{pk}" for pk in chosen)
 
 
 class SearchFilter(django_filters.CharFilter):
@@ -75,6 +106,26 @@ class SearchFilter(django_filters.CharFilter):
         return qs.with_ids(self.parent.found) if value else qs
 
 
+class NearFilter(django_filters.CharFilter):
+    """Vacancies with a place in a circle."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            strip=False,
+            validators=[RegexValidator(NEAR_PATTERN.removesuffix("$") + r"\Z", flags=re.ASCII)],
+            help_text="latitude (-90 to 90), longitude (-180 to 180) and kilometres (1 to 500), as plain "
+            "decimal numbers separated by commas, such as 51.22,4.4,25",
+        )
+
+    def filter(self, qs: VacancyQuerySet, value: str) -> VacancyQuerySet:
+        return qs.near(*map(float, value.split(","))) if value else qs
+
+    def bitmap(self, index: Index, value: str) -> BitMap64:
+        """Return the vacancies that `filter` finds."""
+        found = self.filter(Vacancy.objects.order_by(), value)
+        return BitMap64(found.values_list("pk", flat=True))
+
+
 class SortFilter(django_filters.ChoiceFilter):
     """The order of the list."""
 
@@ -90,7 +141,8 @@ class FacetFilterSet(FilterSet):
 
     # The names have brackets, so they cannot be written as attributes.
     vars().update(
-        {filter_name(keyword): OptionFilter(keyword) for keyword in Keyword} | {SEARCH: SearchFilter()}
+        {filter_name(keyword): OptionFilter(keyword) for keyword in [*Keyword, *Fact]}
+        | {SEARCH: SearchFilter(), NEAR: NearFilter()}
     )
 
     found: Any = ()  # the ids of the vacancies that the search finds
@@ -104,11 +156,9 @@ class FacetFilterSet(FilterSet):
     def search(self, index: Index, vacancy_list: VacancyList, *, at: datetime) -> Search:
         """Return a search among the vacancies of the list that match the filters at the time `at`."""
         live = within = index.live(vacancy_list, at)
-        for keyword in Keyword:
-            if values := self.form.cleaned_data[filter_name(keyword)]:
-                options = FilterOption.objects.filter(filter__keyword=keyword, value__in=values.split(","))
-                chosen = options.order_by().values_list("pk", flat=True)
-                within = within & index.union(f"o{pk}" for pk in chosen)
+        for name, value in self.form.cleaned_data.items():
+            if value and name not in (SEARCH, "sort"):
+                within = within & self.filters[name].bitmap(index, value)
         return Search(index, live, within)
 
     def without(self, name: str) -> VacancyQuerySet:
@@ -136,7 +186,7 @@ class VacancyFilterSet(FacetFilterSet):
         if sort in ("", RELEVANCE):
             return search.ranked(words)
         found = union(search.hits(words).values())
-        if sort.endswith("title"):
+        if not sort.endswith("published_at"):
             return Vacancy.objects.with_ids(found).sorted_by(sort).values_list("pk", flat=True)
         newest = search.index.newest_first(found)
         return newest[::-1] if sort == "published_at" else newest

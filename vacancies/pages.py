@@ -6,6 +6,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import capfirst
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -17,16 +19,19 @@ from forms_structure.rendering import form_context
 from forms_structure.schema import submission_schema
 from jobsite.api.absolute_urls import absolute
 from jobsite.api.permissions import lacks_factor
+from jobsite.text.iso_names import country_name
 from vacancies.api.v1 import VacancySerializer, find_published
+from vacancies.dates import closing_date_of
 from vacancies.exchange.columns import COLUMNS
 from vacancies.fields import HtmlField, html_fields
-from vacancies.history.diff import lines
+from vacancies.history.diff import address_text, lines
 from vacancies.history.versions import values_of
 from vacancies.models import Audience, Filter, State, Vacancy
+from vacancies.pay import amount_text
 from vacancies.previews import ends_at, opened_by
 
 TEXTS = [name for name in html_fields(Vacancy) if name != "short_description"]
-IN_THE_TEMPLATE = {"is_hot", "is_permanent", "location", "video", "apply_url"}
+IN_THE_TEMPLATE = {"is_hot", "is_permanent", "location", "work_place", "language", "video", "apply_url"}
 FACTS = [
     column
     for column in COLUMNS
@@ -83,9 +88,20 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str = "") -> dict[st
     return {
         "item": item,
         "facts": [
-            *((f.label, _joined(item[f.keyword])) for f in Filter.objects.all() if item[f.keyword]),
-            *_facts(vacancy),
+            (label, values)
+            for label, values in (
+                (_("Places"), [address_text(place) for place in item["places"]]),
+                (_("Countries for remote work"), [_joined([*map(country_name, item["remote_countries"])])]),
+                # These also say the employment types, in the words of the recruiters.
+                *((f.label, [_joined(item[f.keyword] or "")]) for f in Filter.objects.all()),
+                (_("Pay"), [amount_text(vacancy), vacancy.pay_note] if item["pay"] else []),
+                (_("Closing date"), [closing_date_of(vacancy)] if item["closes_at"] else []),
+                *_facts(vacancy),
+            )
+            if any(values)
         ],
+        "work_place": vacancy.get_work_place_display(),  # type: ignore[attr-defined] # Django's
+        "text_language": item["language"] if item["language"] != get_language() else "",
         # Texts are sanitised when they are written. The policy of this page (CSP) runs no inline script.
         "lead": item["short_description"] or "",
         "texts": [
@@ -124,11 +140,10 @@ def _is_recruiter_of(vacancy: Vacancy, request: HttpRequest) -> bool:
     )
 
 
-def _facts(vacancy: Vacancy) -> list[tuple[str, str]]:
-    """Return the labels and texts of the columns that are not empty, as in the history."""
+def _facts(vacancy: Vacancy) -> list[tuple[str, list[str]]]:
+    """Return the labels and lines of the columns, as in the history."""
     values = values_of(vacancy, (column.name for column in FACTS))
-    texts = ((column, " ".join(lines(column.name, values[column.name]))) for column in FACTS)
-    return [(str(capfirst(column.verbose_name)), text) for column, text in texts if text]
+    return [(str(capfirst(column.verbose_name)), lines(column.name, values[column.name])) for column in FACTS]
 
 
 def _joined(value: str | list[str]) -> str:

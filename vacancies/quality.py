@@ -1,22 +1,25 @@
 """Quality checks of vacancies and brands: errors, and content warnings (likely mistakes)."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from django.conf import settings
 from django.db import models, transaction
-from django.db.models import Exists, ExpressionWrapper, OuterRef, Q, QuerySet
+from django.db.models import Case, Count, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Value, When
 from django.db.models.expressions import NegatedExpression
 from django.db.models.functions import Length, Lower, Upper
+from django.db.models.lookups import Exact
 from django.utils.translation import gettext_lazy as _
 
 from forms_structure.models import Form
 from jobsite.days import days_after
 from jobsite.text.html import sanitise
 from jobsite.types import StrOrPromise
-from vacancies.fields import FoldedField, HtmlField, html_fields
-from vacancies.models import Brand, State, Vacancy, VacancyOption
-from vacancies.querysets import VacancyQuerySet
+from vacancies.choices import PlaceKind, WorkPlace
+from vacancies.fields import FoldedField, HtmlField, SlugFromField, html_fields
+from vacancies.models import Brand, Place, State, Vacancy, VacancyOption
+from vacancies.querysets import VacancyList, VacancyQuerySet
 
 SOON = 7  # days
 # Whole words that do not belong in title_internal, which is public, in the languages of the admin.
@@ -30,13 +33,41 @@ INTERNAL_WORDS = (
 @dataclass(frozen=True)
 class ContentWarning:
     """A likely mistake that does not prevent publication: `label` for the list of vacancies, `text` for one
-    vacancy, and the `condition` on vacancies at a given time."""
+    vacancy, and the `condition` on vacancies at a given time. `is_of_facts`: only machines miss something,
+    so a page with many vacancies lists it apart. After an upgrade, every vacancy has such a warning."""
 
     code: str
     label: StrOrPromise
     text: StrOrPromise
     condition: Callable[[datetime], Q | NegatedExpression]
     is_error: bool = False
+    is_of_facts: bool = False
+
+
+def _has_place(**values: object) -> Q:
+    return Q(Exists(Place.objects.filter(vacancy=OuterRef("pk"), **values)))
+
+
+def _choices() -> QuerySet[VacancyOption]:
+    return VacancyOption.objects.filter(vacancy=OuterRef("pk"))
+
+
+# What Google requires of a job posting, and when a vacancy lacks it. It always has the others: title, name of
+# the employer and, when it is published, start.
+_has_no_text = Q(description="", profile="", offer="", company="")
+_is_remote = Q(work_place=WorkPlace.REMOTE)
+# One subquery for both kinds of places: PostgreSQL cannot turn an OR of two into a join.
+_lacks_place = ~_has_place(
+    kind=Case(
+        When(Exact(OuterRef("work_place"), Value(WorkPlace.REMOTE)), then=Value(PlaceKind.APPLICANT)),
+        default=Value(PlaceKind.SITE),
+    )
+)
+REQUIRED_BY_GOOGLE: dict[str, tuple[StrOrPromise, Q]] = {
+    "description": (_("a description"), _has_no_text),
+    "place": (_("a place"), ~_is_remote & _lacks_place),
+    "remote_country": (_("a country for remote work"), _is_remote & _lacks_place),
+}
 
 
 def _in_capitals(at: datetime) -> Q:
@@ -93,6 +124,32 @@ CONTENT_WARNINGS = (
         _("nobody can apply, because the form does not ask for the applicant’s e-mail address"),
         lambda at: Q(apply_url="") & (Q(served_form_id=None) | ~Q(served_form_id__in=_accepting_forms())),
     ),
+    ContentWarning(
+        "no-pay",
+        _("No pay, but its country requires it"),
+        _("has no pay, but the law of its country requires it"),
+        lambda at: Q(pay_min=None, pay_max=None) & _has_place(country__in=settings.PAY_REQUIRED_IN),
+    ),
+    ContentWarning(
+        "not-for-google",
+        _("Not shown by Google"),
+        _("is not shown by Google, which requires %(missing)s"),
+        # One that lacks only a description has the warning of that.
+        lambda at: VacancyList.EXTERNAL.condition & _lacks_place,
+        is_of_facts=True,
+    ),
+    # Without an option it has the warning of that.
+    ContentWarning(
+        "no-employment-type",
+        _("No employment type"),
+        _("none of its options has an employment type, such as full-time"),
+        lambda at: (
+            VacancyList.EXTERNAL.condition
+            & Exists(_choices())
+            & ~Exists(_choices().exclude(option__employment_type=""))
+        ),
+        is_of_facts=True,
+    ),
 )
 
 
@@ -122,19 +179,40 @@ def with_warnings(vacancies: VacancyQuerySet, *, at: datetime) -> VacancyQuerySe
         _column(warning): ExpressionWrapper(Q(warning.condition(at)), output_field=models.BooleanField())
         for warning in CONTENT_WARNINGS
     }
-    return _prepared(vacancies).annotate(**columns)
+    return with_missing_for_google(_prepared(vacancies).annotate(**columns))
+
+
+def with_missing_for_google(vacancies: VacancyQuerySet) -> VacancyQuerySet:
+    """Annotate `vacancies` for `missing_for_google`."""
+    return vacancies.annotate(
+        **{
+            f"lacks_{name}": ExpressionWrapper(condition, output_field=models.BooleanField())
+            for name, (_text, condition) in REQUIRED_BY_GOOGLE.items()
+        }
+    )
+
+
+def missing_for_google(vacancy: Vacancy) -> list[str]:
+    """Return the names of the REQUIRED_BY_GOOGLE that `vacancy` lacks. Requires `with_warnings()` or
+    `with_missing_for_google()`."""
+    return [name for name in REQUIRED_BY_GOOGLE if getattr(vacancy, f"lacks_{name}")]
 
 
 def count_warnings(vacancies: VacancyQuerySet, *, at: datetime) -> dict[int | None, dict[str, int]]:
     """Return the number of published and scheduled `vacancies` with each warning, by brand and code. One
-    query, which reads each of these vacancies."""
-    columns = {
-        _column(warning): models.Count("pk", filter=warning.condition(at)) for warning in CONTENT_WARNINGS
+    query reads each of these vacancies. Warnings about facts join other tables and have a query each."""
+    rows = _prepared(vacancies).visible(at=at).order_by().values("brand_id")
+    plain = [warning for warning in CONTENT_WARNINGS if not warning.is_of_facts]
+    columns = {_column(warning): Count("pk", filter=warning.condition(at)) for warning in plain}
+    found = {
+        row["brand_id"]: {warning.code: row[_column(warning)] for warning in plain}
+        for row in rows.annotate(**columns)
     }
-    rows = _prepared(vacancies).visible(at=at).order_by().values("brand_id").annotate(**columns)
-    return {
-        row["brand_id"]: {warning.code: row[_column(warning)] for warning in CONTENT_WARNINGS} for row in rows
-    }
+    for warning in CONTENT_WARNINGS:
+        if warning.is_of_facts:
+            for row in rows.filter(warning.condition(at)).annotate(count=Count("pk")):
+                found.setdefault(row["brand_id"], {})[warning.code] = row["count"]
+    return found
 
 
 def _column(warning: ContentWarning) -> str:
@@ -143,7 +221,12 @@ def _column(warning: ContentWarning) -> str:
 
 def content_warnings(vacancy: Vacancy) -> list[ContentWarning]:
     """Return the warnings about `vacancy`, in any state. Requires `with_warnings()`."""
-    return [warning for warning in CONTENT_WARNINGS if getattr(vacancy, _column(warning))]
+    found = [warning for warning in CONTENT_WARNINGS if getattr(vacancy, _column(warning))]
+    missing = {"missing": ", ".join(str(REQUIRED_BY_GOOGLE[name][0]) for name in missing_for_google(vacancy))}
+    return [
+        replace(warning, text=warning.text % missing) if warning.code == "not-for-google" else warning
+        for warning in found
+    ]
 
 
 RULES = (
@@ -211,6 +294,8 @@ def unclean_fields(instance: models.Model) -> list[str]:
             unclean.append(field.name)
         elif isinstance(field, FoldedField) and field.pre_save(instance, add=False) != stored:
             setattr(instance, field.attname, stored)
+            unclean.append(field.name)
+        elif isinstance(field, SlugFromField) and not stored:
             unclean.append(field.name)
     return unclean
 

@@ -5,6 +5,8 @@ of the interface contains; the read model's triggers and indexes use the same de
 """
 
 import json
+import math
+from collections import Counter
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from enum import Enum
@@ -17,13 +19,14 @@ from django.db import connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Count, F, Func, Min, Prefetch, Q
 from django.db.models.expressions import RawSQL
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Cast, Coalesce, Cos, Power, Radians, Sin
 from django.db.models.sql.compiler import SQLCompiler
 from django.utils import timezone
 
 from jobsite.db.folding import fold
+from jobsite.languages import site_language
 from jobsite.text.search import search_words
-from vacancies.choices import Keyword
+from vacancies.choices import Fact, Keyword
 from vacancies.fields import html_fields
 
 EVERY_BRAND = "vacancies.work_for_every_brand"
@@ -88,6 +91,37 @@ def is_live(publish_from: datetime, publish_until: datetime | None, *, at: datet
 LIVE = "publish_from <= %s AND (publish_until IS NULL OR publish_until > %s)"  # two parameters: the time
 
 
+# Where the values of each fact are: a model and its column.
+FACT_COLUMNS = {
+    Fact.BRAND: ("Vacancy", "brand__slug"),
+    Fact.COUNTRY: ("Place", "country"),
+    Fact.WORK_PLACE: ("Vacancy", "work_place"),
+    Fact.EMPLOYMENT_TYPES: ("VacancyOption", "option__employment_type"),
+    Fact.LANGUAGE: ("Vacancy", "language"),
+}
+
+EARTH_KM = 6371.0088  # mean radius
+
+
+def in_box(latitude: float, longitude: float, km: float) -> Q:
+    """The condition on `latitude` and `longitude` for points in a box that contains the circle of `km` around
+    the point: what the index of places can answer."""
+    rounding = 1e-5  # degrees, a metre: the columns have six decimals
+    angle = km / EARTH_KM
+    height = math.degrees(angle) + rounding
+    south, north = latitude - height, latitude + height
+    box = Q(latitude__range=(max(south, -90), min(north, 90)))
+    if south <= -90 or north >= 90:
+        return box  # the circle contains a pole: every longitude
+    width = math.degrees(math.asin(math.sin(angle) / math.cos(math.radians(latitude)))) + rounding
+    west, east = longitude - width, longitude + width
+    if west < -180:  # the circle crosses the date line
+        return box & (Q(longitude__gte=west + 360) | Q(longitude__lte=east))
+    if east > 180:
+        return box & (Q(longitude__gte=west) | Q(longitude__lte=east - 360))
+    return box & Q(longitude__range=(west, east))
+
+
 class PublishedQuerySet(models.QuerySet):
     """Rows with the columns `audience`, `is_hot`, `publish_from` and `publish_until`: vacancies, and their
     rows in the read model. Defines the lists of the interface: what is live, membership, filters, order."""
@@ -115,6 +149,30 @@ class PublishedQuerySet(models.QuerySet):
         # Not EXISTS, which SQLite evaluates for each vacancy of the list.
         return self.filter(pk__in=chosen.values("vacancy"))
 
+    def with_fact(self, fact: Fact, values: Collection[str]) -> Self:
+        """Vacancies with at least one of the `values` of `fact`, which are not empty."""
+        if fact is Fact.BRAND and not settings.MULTI_BRANDING:
+            return self.none()
+        if fact is Fact.LANGUAGE and site_language() in values:
+            values = [*values, ""]
+        model, column = FACT_COLUMNS[fact]
+        rows = apps.get_model("vacancies", model).objects.filter((f"{column}__in", values))
+        if model == "Vacancy":  # the status, so that an index has all columns
+            return self.filter(pk__in=rows.filter(status="published").values("pk"))
+        return self.filter(pk__in=rows.values("vacancy"))
+
+    def near(self, latitude: float, longitude: float, km: float) -> Self:
+        """Vacancies with a place at most `km` from the point, by the great-circle distance."""
+        places = apps.get_model("vacancies", "Place").objects.filter(in_box(latitude, longitude, km))
+        to = {name: Radians(Cast(name, models.FloatField())) for name in ("latitude", "longitude")}
+        at = math.radians(latitude), math.radians(longitude)
+        # haversine formula
+        haversine = Power(Sin((to["latitude"] - at[0]) / 2), 2) + (
+            math.cos(at[0]) * Cos(to["latitude"]) * Power(Sin((to["longitude"] - at[1]) / 2), 2)
+        )
+        found = places.alias(haversine=haversine).filter(haversine__lte=math.sin(km / EARTH_KM / 2) ** 2)
+        return self.filter(pk__in=found.values("vacancy"))
+
     # --- Order (docs/decisions.md #15) ---
 
     @staticmethod
@@ -125,12 +183,16 @@ class PublishedQuerySet(models.QuerySet):
         return self.order_by(*self.newest("pk"))
 
     def sorted_by(self, key: str) -> Self:
-        """Order by `published_at` or `title`; a leading "-" means descending. Ids break ties."""
-        descending = key.startswith("-")
-        title = CodePointOrder(f"{self.prefix}title_folded")
-        by: Any = F("publish_from") if key.endswith("published_at") else title
+        """Order by `published_at`, `title` or `closes_at`; a leading "-" means descending. Ids break ties.
+        Those without an end are last in both orders by `closes_at`."""
+        by: Any = {
+            "published_at": F("publish_from"),
+            "title": CodePointOrder(f"{self.prefix}title_folded"),
+            "closes_at": F("publish_until"),
+        }[key.removeprefix("-")]
+        last = {"nulls_last": True} if key.endswith("closes_at") else {}
         tie = "pk" if key == "published_at" else "-pk"
-        return self.order_by(by.desc() if descending else by.asc(), tie)
+        return self.order_by(by.desc(**last) if key.startswith("-") else by.asc(**last), tie)
 
 
 class VacancyQuerySet(PublishedQuerySet):
@@ -221,6 +283,30 @@ class VacancyQuerySet(PublishedQuerySet):
         if connections[self.db].vendor == "postgresql":
             return self.filter(pk__in=RawSQL("SELECT unnest(%s::bigint[])", [list(pks)]))
         return self.filter(pk__in=RawSQL("SELECT value FROM json_each(%s)", [json.dumps(list(pks))]))
+
+    def count_facts(self, facts: Collection[Fact]) -> dict[Fact, Counter[str]]:
+        """Return the number of these vacancies by value of each of `facts`."""
+        counts = {fact: Counter[str]() for fact in facts}
+        own = {}
+        for fact in facts:
+            model, column = FACT_COLUMNS[fact]
+            if fact is Fact.BRAND and not settings.MULTI_BRANDING:
+                continue
+            if model == "Vacancy":
+                own[fact] = column
+                continue
+            rows = apps.get_model("vacancies", model).objects.exclude((column, "")).order_by()
+            of_these = rows.filter(vacancy__in=self.order_by().values("pk")).values_list(column)
+            counts[fact].update(dict(of_these.annotate(Count("vacancy", distinct=True))))
+        if own:
+            for row in self.order_by().values(*own.values()).annotate(count=Count("pk")):
+                for fact, column in own.items():
+                    counts[fact][row[column] or ""] += row["count"]
+        for fact, count in counts.items():
+            unknown = count.pop("", 0)
+            if fact is Fact.LANGUAGE and unknown:
+                count[site_language()] += unknown
+        return counts
 
     # --- Related rows ---
 

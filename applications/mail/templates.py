@@ -13,6 +13,7 @@ from applications.models import Application, MailTemplate, Message
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.text.formats import format_datetime
 from jobsite.types import StrOrPromise
+from vacancies.pay import pay_text
 
 _PLACEHOLDER = re.compile(r"\{([^{}\n]{0,60})\}")
 _Value = Callable[[Application, str, str], str]  # application, base URL, marker of the personal link
@@ -41,6 +42,10 @@ PLACEHOLDERS: dict[str, tuple[StrOrPromise, _Value]] = {
     ),
     "vacancy": (_("The title of the vacancy."), lambda a, *_: a.vacancy.title),
     "brand": (_("The brand of the vacancy."), lambda a, *_: _brand(a)),
+    "pay": (
+        _("The pay of the vacancy, also if public sites do not show it. Empty if there is none."),
+        lambda a, *_: pay_text(a.vacancy),
+    ),
     "recruiter": (_("The lead recruiter of the vacancy."), lambda a, *_: _recruiter(a)),
     "reference": (_("The reference of the application."), lambda a, *_: a.reference or ""),
     "received": (_("When the application was received."), lambda a, *_: format_datetime(a.created_at)),

@@ -29,6 +29,7 @@ from forms_structure.choices import LEVELS, FieldRole, FieldType, Language, Widt
 from forms_structure.exchange import digest, level_labels
 from forms_structure.models import Form, Snapshot
 from forms_structure.outline import outline
+from forms_structure.pay_history import pay_history_labels
 from forms_structure.presets import presets
 from forms_structure.roles import accepts_applications, add_roles
 from forms_structure.schema import submission_schema
@@ -39,6 +40,10 @@ from jobsite.types import Context, UserRequest
 
 CANNOT_ACCEPT = gettext_lazy(
     "Nobody can apply with this form yet: it needs a required field for the e-mail address of the applicant."
+)
+PAY_HISTORY = gettext_lazy(
+    "These fields seem to ask what the applicant earns or earned: %(labels)s. Employers in the European "
+    "Union may not ask this (Directive (EU) 2023/970, Article 5). Ask for the expected pay instead."
 )
 NameAndLanguage = modelform_factory(Form, fields=("name", "language"))
 
@@ -195,15 +200,17 @@ class BuilderAdmin(FormBaseAdmin):
     @json_endpoint
     def check_view(self, request: UserRequest, form: Form, posted: dict[str, object]) -> HttpResponse:
         """{"structure", "language"} -> {"schema", "version"} of the form as the API would return it, and
-        {"warning"}: why it cannot accept applications, or ""."""
+        {"warning"}: why it cannot accept applications and what it may not ask, or ""."""
         base = form.extends.structure if form.extends else ()
         form.structure = structure.clean(posted.get("structure"), base=base)
         if posted.get("language") in Language.values:
             form.language = str(posted["language"])
         sections, _ = serve(form)
         schema = submission_schema(sections, address=self.address("check", form))
-        warning = "" if accepts_applications(form.whole_structure) else CANNOT_ACCEPT
-        return JsonResponse({"schema": schema, "version": digest(sections), "warning": str(warning)})
+        warnings = [] if accepts_applications(form.whole_structure) else [str(CANNOT_ACCEPT)]
+        if labels := pay_history_labels(form.structure):
+            warnings.append(PAY_HISTORY % {"labels": ", ".join(f"“{label[:80]}”" for label in labels[:5])})
+        return JsonResponse({"schema": schema, "version": digest(sections), "warning": " ".join(warnings)})
 
     @json_endpoint
     def copy_view(self, request: UserRequest, form: Form, posted: dict[str, object]) -> HttpResponse:

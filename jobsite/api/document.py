@@ -35,9 +35,10 @@ they are or encoded (`page%5Bsize%5D=20`). `/v1/filters` is one `{"data": [...]}
 what to send, and its `count` is the number of matching vacancies.
 `?filter[regions]=antwerp,ghent&filter[types]=engineering` is OR within a filter and AND across filters.
 With the same parameters, `/v1/filters` returns the counts for that choice. `filter[search]` searches for
-words, `sort` sorts, and `fields=id,title,slug` returns only those keys, so that a list page has no long
-texts. A list may also be sent as a repeated parameter (`filter[regions]=antwerp&filter[regions]=ghent`,
-`fields[]=id&fields[]=title`); links use commas. The lists of v0.1 have paging only.
+words, `filter[near]=51.22,4.4,25` for places in a circle of 25 km, `sort` sorts, and `fields=id,title,slug`
+returns only those keys, so that a list page has no long texts. A list may also be sent as a repeated
+parameter (`filter[regions]=antwerp&filter[regions]=ghent`, `fields[]=id&fields[]=title`); links use commas.
+The lists of v0.1 have paging only.
 
 ### Times
 Times are `YYYY-MM-DD HH:MM:SS` in the time zone in the header `Time-Zone`, such as `Europe/Brussels`.

@@ -28,14 +28,19 @@ OTHER_NAMES = {
     "sort": "sort sortby sortorder sortdirection order orderby ordering orderdirection direction dir",
     "fields": "field select only column attribute property include exclude expand embed",
     "filter[functiongroup]": "category jobcategory function jobfunction sector industry department",
-    "filter[contract_types]": "contract employment employmenttype",
+    "filter[contract_types]": "contract",
     "filter[work_regimes]": "regime schedule workschedule workinghour parttime fulltime",
-    "filter[regions]": "city province country place area state postcode postalcode zip zipcode",
+    "filter[regions]": "city province place area state postcode postalcode zip zipcode",
+    "filter[brand]": "brand employer organisation organization",
+    "filter[country]": "country remotecountry",
+    "filter[work_place]": "workplace remote",
+    "filter[employment_types]": "employment employmenttype",
+    "filter[language]": "lang language",
+    "filter[near]": "lat lon lng latitude longitude radius distance",
     NONE: """id ids name since after before until from to date startdate enddate modified changed posted
-        published expired closing deadline status lang language locale format employer organisation
-        organization salary wage remote tag featured internal audience vacancyid jobid lastmodified expiry
-        validuntil active open new latest hl lng output callback facet aggregation experience seniority
-        education skill level radius distance lat lon""",
+        published expired closing deadline status locale format salary wage tag featured internal audience
+        vacancyid jobid lastmodified expiry validuntil active open new latest hl output callback facet
+        aggregation experience seniority education skill level""",
 }
 # Words that a name may have beside its meaning.
 _FILLERS = """filter where by is has in the a id name value since after before from to until at on date

@@ -65,6 +65,7 @@ def steps(service: Service, max_pages: int) -> list[Step]:
         ("fields", partial(queries.fields, service, public)),
         ("list parameters", partial(queries.list_parameters, service, public)),
         ("search", partial(queries.search, service, public)),
+        ("near", partial(queries.near, service, public)),
         ("paths", partial(requests.unknown_paths, service)),
     ]
     return found

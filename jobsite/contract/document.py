@@ -99,6 +99,8 @@ def _expected(error: ValidationError) -> str:
             )
         case "pattern", _ if "examples" in error.schema:
             return f"to be like {error.schema['examples'][0]}"
+        case "anyOf", [_, {"type": "null"}]:
+            return "to be an object or null"
         case "minItems" | "minLength", 1:
             return "not to be empty"
         case "minimum", least:

@@ -1,6 +1,7 @@
 """Checks of paginated lists: the envelope with its links and numbers, and the items of all pages."""
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -41,12 +42,32 @@ def expect_problem(
 
 
 def vacancy_findings(name: str, item: object) -> Iterator[Finding]:
-    """Yield the violations of a vacancy with the schema `name`, including its slug."""
-    yield from findings(name, item, "item")
+    """Yield the violations of a vacancy with the schema `name`, including its slug and facts."""
+    found = list(findings(name, item, "item"))
+    yield from found
+    if not found and "closes_at" in properties(name):
+        yield from _fact_findings(item)
     if isinstance(item, dict) and is_id(item.get("id")) and isinstance(item.get("slug"), str):
         slug = item["slug"]
         if not slug.endswith(f"({item['id']})"):
             yield Finding("slug to end with the id in round brackets", {"id": item["id"], "slug": slug})
+
+
+def _fact_findings(item: Any) -> Iterator[Finding]:
+    """Yield the facts that contradict each other."""
+    end, day, pay = item["closes_at"], item["closing_date"], item["pay"]
+    days: set[str | None] = {None}
+    if end is not None:
+        at = datetime.fromisoformat(end)
+        days = {str(at.date()), str((at - timedelta(seconds=1)).date())}  # fractions are not shown
+        if end <= item["published_at"]:
+            yield Finding("closes_at to be after published_at", end)
+    if day not in days:
+        yield Finding(
+            "closing_date to be the last day before closes_at", {"closes_at": end, "closing_date": day}
+        )
+    if pay and None not in (pay["min"], pay["max"]) and pay["min"] > pay["max"]:
+        yield Finding("pay.min to be at most pay.max", pay)
 
 
 def _leads_to(link: object, path: str, others: Mapping[str, object], paging: str) -> bool:

@@ -1,5 +1,6 @@
-"""Checks of the parameters `sort`, `fields` and `filter[search]` of a list, and of list parameters."""
+"""Checks of the parameters `sort`, `fields`, `filter[search]` and `filter[near]`, and of list parameters."""
 
+import math
 from itertools import islice
 from typing import Any
 
@@ -7,13 +8,14 @@ from jobsite.contract.lists import SIZE, PagedList, expect_problem
 from jobsite.contract.service import Service
 
 SAMPLE = 3  # vacancies that are searched for
+KM = 25  # radius of the circles in which vacancies are looked for
 
 
 def sorting(service: Service, public: PagedList) -> None:
     """Check that each sort order contains the same vacancies, in that order."""
     report, path = service.report, public.path
     orders: dict[str, list[Any]] = {}
-    for key in ("published_at", "-published_at", "title", "-title"):
+    for key in ("published_at", "-published_at", "title", "-title", "closes_at", "-closes_at"):
         if public.page({"sort": key}, size=1) is None:
             return
         if public.is_whole and len(public.ids) <= 2000:
@@ -49,6 +51,11 @@ def sorting(service: Service, public: PagedList) -> None:
         report.expect(
             titles == sorted(titles, reverse=key == "-title"), path, f"sort={key} to be that order", titles
         )
+    for key in ("closes_at", "-closes_at"):
+        ends = [public.items[id_].get("closes_at") for id_ in ids[key] if id_ in public.items]
+        dated = sorted(filter(None, ends), reverse=key == "-closes_at")
+        wanted = [*dated, *[None] * (len(ends) - len(dated))]
+        report.expect(ends == wanted, path, f"sort={key} to be that order, without an end last", ends)
 
 
 def fields(service: Service, public: PagedList) -> None:
@@ -66,7 +73,11 @@ def fields(service: Service, public: PagedList) -> None:
 
 def list_parameters(service: Service, public: PagedList) -> None:
     """Check that repeated parameters, and names that end with [], equal a comma-separated list."""
-    for name, values in (("fields", ("id", "title")), ("filter[regions]", ("antwerp", "ghent"))):
+    for name, values in (
+        ("fields", ("id", "title")),
+        ("filter[regions]", ("antwerp", "ghent")),
+        ("filter[country]", ("BE", "NL")),
+    ):
         comma = public.request([(name, ",".join(values)), (SIZE, "1")]).json()
         for sent in (name, f"{name}[]"):
             repeated = public.request([*((sent, value) for value in values), (SIZE, "1")]).json()
@@ -76,6 +87,54 @@ def list_parameters(service: Service, public: PagedList) -> None:
                 f"{sent} given twice to be the comma list of {name}",
                 repeated,
             )
+
+
+def near(service: Service, public: PagedList) -> None:
+    """Check that `filter[near]` finds vacancies at their places, and no vacancy that is farther away."""
+    located = [(id_, points) for id_, item in public.items.items() if (points := _points(item))]
+    if not located:
+        service.report.skip(f"{public.path}: no place has coordinates.")
+    for id_, points in located[:SAMPLE]:
+        centre = points[0]
+        value = f"{centre[0]:.6f},{centre[1]:.6f},{KM}"
+        body = public.page({"filter[near]": value}, size=100)
+        if body is None:
+            continue
+        found = [hit.get("id") for hit in body["data"]]
+        is_found = id_ in found or body["meta"]["total"] > 100
+        service.report.expect(is_found, public.path, "filter[near] to find a vacancy at its place", found)
+        for hit in body["data"]:
+            distances = [_distance(centre, point) for point in _points(hit)]
+            service.report.expect(
+                distances and min(distances) < KM + 0.01,
+                public.path,
+                "filter[near] to list vacancies with a place in the circle",
+                {"id": hit.get("id"), "km": distances},
+            )
+    for text in ("", "51,4", "NaN,4,25", "91,4,25", "51,4,501", "51,4,25,1"):
+        response = service.request(public.path, {"filter[near]": text})
+        expect_problem(
+            service.report, public.path, response, 400, f"filter[near]={text}", parameter="filter[near]"
+        )
+
+
+def _points(item: Any) -> list[tuple[float, float]]:
+    """Return latitude and longitude of the places of a vacancy that have both."""
+    places: Any = item.get("places")
+    pairs: list[Any] = [
+        (place.get("latitude"), place.get("longitude"))
+        for place in (places if isinstance(places, list) else ())
+        if isinstance(place, dict)
+    ]
+    return [pair for pair in pairs if all(isinstance(each, int | float) for each in pair)]
+
+
+def _distance(a: tuple[float, float], b: tuple[float, float]) -> float:
+    """Return the kilometres of the great circle between two points."""
+    (north, east), (other_north, other_east) = (map(math.radians, point) for point in (a, b))
+    half = math.sin((other_north - north) / 2) ** 2
+    half += math.cos(north) * math.cos(other_north) * math.sin((other_east - east) / 2) ** 2
+    return 2 * 6371.0088 * math.asin(min(1, math.sqrt(half)))
 
 
 def search(service: Service, public: PagedList) -> None:

@@ -4,6 +4,7 @@ import json
 import random
 from collections import Counter
 from datetime import datetime, timedelta
+from decimal import Decimal
 from io import BytesIO
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from forms_structure.models import ConsentText, Form
 from jobsite.api.openapi import example
 from jobsite.types import JsonObject
 from vacancies.api import schema
+from vacancies.choices import PlaceKind
+from vacancies.cities import find_city
 from vacancies.dates import end_of_day
 from vacancies.exchange.columns import COLUMNS
 from vacancies.models import (
@@ -28,6 +31,7 @@ from vacancies.models import (
     Brand,
     Filter,
     FilterOption,
+    Place,
     Recruiter,
     Status,
     Vacancy,
@@ -47,6 +51,8 @@ NOT_FIELDS = (
     "head_recruiter",
     "recruiters",
     "options",
+    "places",
+    "remote_countries",
     "image",
     "attachments",
 )
@@ -91,6 +97,7 @@ def load(*, at: datetime) -> dict[str, int]:
                 VacancyRecruiter(vacancy=vacancy, recruiter=recruiters[name], position=position)
                 for position, name in enumerate(row.get("recruiters", ()))
             )
+            Place.objects.bulk_create(_places(vacancy, row))
             for position, file in enumerate(row.get("attachments", ())):
                 _attachment(vacancy, file, position).save()
                 made["attachments"] += 1
@@ -107,7 +114,8 @@ def _brands(rows: list[Row], made: Counter[str]) -> dict[str, Brand]:
     for row in rows:
         if row["name"] in brands:
             continue
-        brand = brands[row["name"]] = Brand(name=row["name"], description=row["description"], url=row["url"])
+        own = {field: value for field, value in row.items() if field not in ("colour", "initials")}
+        brand = brands[row["name"]] = Brand(**own)
         for field, size in ((brand.icon_small, 64), (brand.icon_large, 256)):
             drawn = icon(row["initials"], row["colour"], size)
             field.save(f"{slugify(brand.name)}-{size}.png", drawn, save=False)
@@ -146,7 +154,10 @@ def _options(rows: list[Row], made: Counter[str]) -> dict[tuple[str, str], Filte
             value = slugify(label)
             option = by_name.get(label) or by_name.get(value)
             if not option:
-                option = filter_.options.create(label=label, value=value, position=place)
+                kind = row.get("employment_types", {}).get(label, "")
+                option = filter_.options.create(
+                    label=label, value=value, position=place, employment_type=kind
+                )
                 made["options"] += 1
             options[row["keyword"], label] = option
     return options
@@ -229,6 +240,21 @@ def _vacancy(row: Row, now: datetime) -> Vacancy:
         vacancy.publish_until = end_of_day(timezone.localtime(now).date() + timedelta(days=row["last_day"]))
     vacancy.created_at, vacancy.updated_at = written - timedelta(hours=30), written - timedelta(minutes=10)
     return vacancy
+
+
+def _places(vacancy: Vacancy, row: Row) -> list[Place]:
+    """Return the unsaved places of both kinds. Those of work are at the coordinates of their city."""
+    places = [
+        Place(vacancy=vacancy, position=position, **place)
+        for position, place in enumerate(row.get("places", ()))
+    ]
+    for place in places:
+        if city := find_city(place.locality, place.country):
+            place.latitude, place.longitude = Decimal(str(city.latitude)), Decimal(str(city.longitude))
+    return places + [
+        Place(vacancy=vacancy, position=position, kind=PlaceKind.APPLICANT, country=country)
+        for position, country in enumerate(row.get("remote_countries", ()))
+    ]
 
 
 def _attachment(vacancy: Vacancy, row: Row, position: int) -> Attachment:

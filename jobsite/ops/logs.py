@@ -1,7 +1,7 @@
 """Logs on stderr: one line for each request and command, and errors.
 
-Log lines contain no personal data: no account, address, token, cookie or search term. All lines of a request
-contain its id, which the response also has, as X-Request-ID.
+Log lines contain no personal data: no account, address, token, cookie, search term or coordinates. All lines
+of a request contain its id, which the response also has, as X-Request-ID.
 """
 
 import logging
@@ -144,7 +144,7 @@ def _timestamp(seconds: float) -> str:
 
 
 _NUMBER = re.compile("/[0-9]+(?=/|$)")
-_FAMILY = r"(?:page|filter)(?:\[|%5B)(?!search)[a-z_]{1,30}(?:\]|%5D)"
+_FAMILY = r"(?:page|filter)(?:\[|%5B)(?!search|near)[a-z_]{1,30}(?:\]|%5D)"
 _is_harmless = re.compile(rf"(?:sort|fields|{_FAMILY})=(?:[\w.,-]|%2C){{1,100}}", re.ASCII).fullmatch
 
 

@@ -2,6 +2,7 @@
 serializers and views in one file; nothing here knows our interface but the keys of its items."""
 
 import os
+from decimal import Decimal
 from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.benchmarks.naive_settings")
@@ -21,11 +22,22 @@ from rest_framework.permissions import AllowAny  # noqa: E402
 from rest_framework.response import Response  # noqa: E402
 
 from vacancies.api import v1  # noqa: E402
-from vacancies.choices import Keyword  # noqa: E402
+from vacancies.choices import EmploymentType, Keyword  # noqa: E402
+from vacancies.dates import last_day  # noqa: E402
 from vacancies.exchange.columns import COLUMNS  # noqa: E402
 from vacancies.models import Attachment, Brand, Recruiter, Vacancy, VacancyOption  # noqa: E402
 
 TEXTS = [field.name for field in COLUMNS if isinstance(field, CharField | TextField)]
+
+
+PAY = ("min", "max", "currency", "period", "note")
+
+
+def number(value: Any) -> Any:
+    """Return a decimal as a number of JSON, and null for an empty text."""
+    if isinstance(value, Decimal):
+        return int(value) if value == int(value) else float(value)
+    return value or None
 
 
 class BrandSerializer(serializers.ModelSerializer):
@@ -88,6 +100,14 @@ class VacancySerializer(serializers.ModelSerializer):
     attachments = AttachmentSerializer(many=True)
     head_recruiter = RecruiterSerializer()
     recruiters = serializers.SerializerMethodField()
+    language = serializers.CharField(source="shown_language")
+    places = serializers.SerializerMethodField()
+    remote_countries = serializers.ListField()
+    employment_types = serializers.SerializerMethodField()
+    pay = serializers.SerializerMethodField()
+    published_at = serializers.DateTimeField(source="publish_from")
+    closes_at = serializers.DateTimeField(source="publish_until")
+    closing_date = serializers.SerializerMethodField()
 
     class Meta:
         model = Vacancy
@@ -103,9 +123,28 @@ class VacancySerializer(serializers.ModelSerializer):
         recruiters = [link.recruiter for link in vacancy.recruiter_links.all()]
         return RecruiterSerializer(recruiters, many=True).data or None
 
+    def get_places(self, vacancy: Vacancy) -> list[dict[str, Any]]:
+        return [
+            {name: number(value) for name, value in place.address.items()}
+            for place in vacancy.places.all()
+            if place.kind == "site"
+        ]
+
+    def get_employment_types(self, vacancy: Vacancy) -> list[str]:
+        found = {choice.option.employment_type for choice in vacancy.choices.all()}
+        return [each for each in EmploymentType.values if each in found]
+
+    def get_pay(self, vacancy: Vacancy) -> dict[str, Any] | None:
+        if not (vacancy.is_pay_public and vacancy.has_pay):
+            return None
+        return {name: number(getattr(vacancy, f"pay_{name}")) for name in PAY}
+
+    def get_closing_date(self, vacancy: Vacancy) -> str | None:
+        return last_day(vacancy.publish_until).isoformat() if vacancy.publish_until else None
+
     def to_representation(self, vacancy: Vacancy) -> dict[str, Any]:
         item = super().to_representation(vacancy)
-        for name in ("image", *TEXTS):
+        for name in ("image", "reference", "work_place", "url", *TEXTS):
             if name in item:
                 item[name] = item[name] or None
         if "title_internal" in item:
@@ -161,7 +200,8 @@ class VacancyViewSet(viewsets.ReadOnlyModelViewSet):
     def get_queryset(self) -> QuerySet:
         now = timezone.now()
         shown = {field.name for field in Vacancy._meta.concrete_fields}.intersection(
-            [*VacancySerializer.Meta.fields, "image_url"]
+            [*VacancySerializer.Meta.fields, "image_url", "publish_from", "publish_until", "is_pay_public"]
+            + [f"pay_{name}" for name in PAY]
         )
         others = [f.name for f in Vacancy._meta.concrete_fields if f.name not in shown and not f.primary_key]
         choices = VacancyOption.objects.select_related("option__filter").order_by("position", "pk")
@@ -171,7 +211,9 @@ class VacancyViewSet(viewsets.ReadOnlyModelViewSet):
             .order_by("-publish_from", "-pk")
             .defer(*others)  # long columns that help searching, and whatever else is no key of an item
             .select_related("brand", "head_recruiter")
-            .prefetch_related(Prefetch("choices", choices), "recruiter_links__recruiter", "attachments")
+            .prefetch_related(
+                Prefetch("choices", choices), "recruiter_links__recruiter", "places", "attachments"
+            )
         )
 
     def retrieve(self, request: Any, *args: Any, **kwargs: Any) -> Response:

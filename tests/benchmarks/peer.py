@@ -6,7 +6,8 @@ import re
 import unicodedata
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from datetime import datetime
+from datetime import datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,10 @@ from fastapi import FastAPI, Query, Response
 KEYWORDS = ["types", "contract_types", "work_regimes", "regions", "jobcustom1_values", "jobcustom2_values",
             "jobcustom3_values", "jobcustom4_values"]  # fmt: skip
 COLUMNS = (Path(__file__).parents[1] / "contract/columns.txt").read_text()
-TEXTS = ["location", "video", *re.findall(r"^(\w+): v1,.*page", COLUMNS, re.MULTILINE)]
+TEXTS = ["location", "video", *re.findall(r"^(\w+): v1,.*page \(text\)", COLUMNS, re.MULTILINE)]
+ADDRESS = ("street", "postal_code", "locality", "region", "country", "latitude", "longitude")
+EMPLOYMENT_TYPES = ("FULL_TIME", "PART_TIME", "CONTRACTOR", "TEMPORARY", "INTERN", "VOLUNTEER", "PER_DIEM",
+                    "OTHER")  # fmt: skip
 SHOWN = """status = 'published' AND audience IN ('public', 'both') AND publish_from <= now()
            AND (publish_until IS NULL OR publish_until > now())"""
 COUNT = f"SELECT count(*) FROM vacancies_vacancy WHERE {SHOWN}"
@@ -28,7 +32,8 @@ PERSON = """{0}.id {0}_id, {0}.name {0}_name, {0}.function {0}_function, {0}.ima
             CASE WHEN {0}.is_phone_public THEN {0}.phone END {0}_phone"""
 PAGE = f"""
     SELECT v.id, title, title_internal, is_hot, is_permanent, {", ".join(f"v.{name}" for name in TEXTS)},
-           v.image_url, v.apply_url, updated_at, created_at,
+           v.image_url, v.apply_url, updated_at, created_at, reference, language, work_place, publish_from,
+           publish_until, is_pay_public, pay_min, pay_max, pay_currency, pay_period, pay_note, b.vacancy_url,
            b.name brand_name, b.description brand_description, b.icon_small_url, b.icon_large_url,
            b.url brand_url, {PERSON.format("head")}
     FROM (SELECT id FROM vacancies_vacancy WHERE {SHOWN}
@@ -36,13 +41,16 @@ PAGE = f"""
     JOIN vacancies_vacancy v USING (id) LEFT JOIN vacancies_brand b ON b.id = brand_id
     JOIN vacancies_recruiter head ON head.id = head_recruiter_id ORDER BY publish_from DESC, v.id DESC"""
 LABELS = """
-    SELECT vacancy_id, keyword, o.label FROM vacancies_vacancyoption c
+    SELECT vacancy_id, keyword, o.label, o.employment_type FROM vacancies_vacancyoption c
     JOIN vacancies_filteroption o ON o.id = option_id JOIN vacancies_filter f ON f.id = filter_id
     WHERE vacancy_id = ANY($1) ORDER BY c.position, c.id"""
 PEOPLE = f"""
     SELECT vacancy_id, {PERSON.format("head")} FROM vacancies_vacancyrecruiter link
     JOIN vacancies_recruiter head ON head.id = recruiter_id
     WHERE vacancy_id = ANY($1) ORDER BY link.position, link.id"""
+PLACES = """
+    SELECT vacancy_id, kind, street, postal_code, locality, region, country, latitude, longitude
+    FROM vacancies_place WHERE vacancy_id = ANY($1) ORDER BY position, id"""
 FILES = """
     SELECT vacancy_id, name, url FROM vacancies_attachment WHERE vacancy_id = ANY($1) ORDER BY position, id"""
 
@@ -68,11 +76,13 @@ async def vacancies(
         rows = await connection.fetch(PAGE, size, (number - 1) * size)
         ids = [row["id"] for row in rows]
         labels: dict[tuple[int, str], list[str]] = {}
-        for pk, keyword, label in await connection.fetch(LABELS, ids):
+        for pk, keyword, label, employment_type in await connection.fetch(LABELS, ids):
             labels.setdefault((pk, keyword), []).append(label)
+            labels.setdefault((pk, "employment_types"), []).append(employment_type)
         people = grouped(await connection.fetch(PEOPLE, ids), person)
         files = grouped(await connection.fetch(FILES, ids), lambda row: {"name": row[1], "path": row[2]})
-    data = [item(row, labels, people, files) for row in rows]
+        places = grouped(await connection.fetch(PLACES, ids), lambda row: row)
+    data = [item(row, labels, people, files, places.get(row["id"], [])) for row in rows]
     meta = {"current_page": number, "last_page": -(-total // size), "per_page": size, "total": total}
     return Response(orjson.dumps({"data": data, "meta": meta}), media_type="application/json")
 
@@ -84,7 +94,9 @@ def grouped(rows: list[Any], shape: Any) -> dict[int, list[Any]]:
     return found
 
 
-def item(row: Any, labels: dict[tuple[int, str], list[str]], people: Any, files: Any) -> dict[str, Any]:
+def item(
+    row: Any, labels: dict[tuple[int, str], list[str]], people: Any, files: Any, places: Any
+) -> dict[str, Any]:
     pk, title = row["id"], row["title"]
     shown = {keyword: labels.get((pk, keyword)) for keyword in KEYWORDS}
     for keyword in KEYWORDS[3:]:
@@ -100,7 +112,30 @@ def item(row: Any, labels: dict[tuple[int, str], list[str]], people: Any, files:
         **({"attachments": files[pk]} if pk in files else {}), "head_recruiter": person(row),
         "recruiters": people.get(pk), "updated_at": iso_text(row["updated_at"]),
         "created_at": iso_text(row["created_at"]), "apply_url": row["apply_url"] or None,
+        **facts(row, set(labels.get((pk, "employment_types"), [])), places),
     }  # fmt: skip
+
+
+def facts(row: Any, types: set[str], places: Any) -> dict[str, Any]:
+    until, url = row["publish_until"], row["vacancy_url"]
+    pay = {name: number(row[f"pay_{name}"]) for name in ("min", "max", "currency", "period", "note")}
+    return {
+        "reference": row["reference"] or None, "language": row["language"] or "en",
+        "work_place": row["work_place"] or None,
+        "places": [{name: number(at[name]) for name in ADDRESS} for at in places if at["kind"] == "site"],
+        "remote_countries": [place["country"] for place in places if place["kind"] == "applicant"],
+        "employment_types": [each for each in EMPLOYMENT_TYPES if each in types],
+        "pay": pay if row["is_pay_public"] and any(pay.values()) else None,
+        "published_at": iso_text(row["publish_from"]), "closes_at": iso_text(until) if until else None,
+        "closing_date": f"{until - timedelta(microseconds=1):%Y-%m-%d}" if until else None,
+        "url": f"{url}{row['id']}" if url else None,
+    }  # fmt: skip
+
+
+def number(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return int(value) if value == int(value) else float(value)
+    return value or None
 
 
 def person(row: Any) -> dict[str, Any]:

@@ -224,7 +224,7 @@ def test_two_recruiters_edit_one_vacancy(live_server: Any, browser_page: Any, of
     anna.set_viewport_size({"width": 1400, "height": 1000})
     anna.get_by_role("group", name="Title").get_by_label("Mine").check()
     save(anna)
-    anna.get_by_text("Merged with the changes of Bob Maes: Location").wait_for()
+    anna.get_by_text("Merged with the changes of Bob Maes: Regions, Location").wait_for()
     vacancy.refresh_from_db()
     assert (vacancy.title, vacancy.location) == ("Nurse for children", "Ghent")
     assert vacancy.description == "<p>We care, always</p>"

@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from forms_structure.models import Form
+from tests.browser.accessibility import both_findings
 from tests.browser.admin import (
     ADMIN,
     PASSWORD,
@@ -304,6 +305,7 @@ def test_vacancy_is_published_by_keyboard_only(live_server: Any, browser_page: A
     page.keyboard.press("Enter")
     tab_to(page, "[role=tab]", "Shift+Tab")
     page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
     choose_by_keys(page, "head_recruiter", "Jan")
     tab_to(page, "[name=_continue]")
     enter(page)
@@ -319,8 +321,8 @@ def test_vacancy_is_published_by_keyboard_only(live_server: Any, browser_page: A
 
     # What unfold opens by mouse alone: the links beside a choice, filters, the menu of the user.
     tab_to(page, "[role=tab]")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
+    for _tab in range(3):
+        page.keyboard.press("ArrowRight")
     tab_to(page, "[aria-label^='Lead recruiter'][data-opener]")
     page.keyboard.press("Enter")
     page.wait_for_function("document.activeElement.matches('nav#related-widget-wrapper-head_recruiter a')")
@@ -392,3 +394,76 @@ def test_long_messages_and_buttons_stay_in_the_bar(live_server: Any, browser_pag
           return left < bar.left || right > bar.right || top < bar.top || bottom > bar.bottom;
         }).map((each) => each.innerText)""")
         assert cut == [], language
+
+
+def test_city_fills_in_its_country_and_coordinates(live_server: Any, browser_page: Any, office: User) -> None:
+    """By keyboard. Another city removes the coordinates, a street or a free text does not."""
+    page, site = browser_page, live_server.url
+    vacancy = make_vacancy(title="Nurse", location="Gent")
+    make_vacancy(title="Baker").places.create(locality="Leuven", country="BE")
+    log_in(page, site)
+    visit(page, f"{site}{ADMIN}{vacancy.pk}/change/")
+
+    def row(number: int) -> list[str]:
+        names = ("locality", "country", "region", "latitude", "longitude")
+        return [page.input_value(f"#id_places-{number}-{name}") for name in names]
+
+    # From the location.
+    tab(page, "Job details")
+    page.get_by_role("button", name="Use as place: Gent, Belgium").click()
+    assert row(0) == ["Gent", "BE", "Flanders", "51.05", "3.717"]
+    assert page.evaluate("document.activeElement.id") == "id_location"
+
+    # Typed.
+    page.get_by_role("link", name="Add place").click()
+    city = page.get_by_role("combobox", name="City").nth(1)
+    city.press_sequentially("antw")
+    options = page.get_by_role("listbox", name="Cities").get_by_role("option")
+    options.first.wait_for()
+    assert options.first.inner_text() == "Antwerp Flanders, Belgium"
+    assert both_findings(page) == []
+    city.press("ArrowDown")
+    assert city.get_attribute("aria-activedescendant") == options.first.get_attribute("id")
+    assert options.first.get_attribute("aria-selected") == "true"
+    city.press("Enter")
+    assert row(1) == ["Antwerp", "BE", "Flanders", "51.22", "4.4"]
+    page.get_by_role("status").filter(has_text="Filled in: Antwerp, Flanders, Belgium.").wait_for()
+
+    # Changed by hand: another name of the city, then another place.
+    for text, latitude in (("Antwerpen", "51.22"), ("Our ship", "")):
+        city.fill(text)
+        city.press("Tab")
+        page.wait_for_function(
+            "wanted => document.querySelector('#id_places-1-latitude').value === wanted", arg=latitude
+        )
+    assert row(1) == ["Our ship", "BE", "", "", ""]
+    page.fill("#id_places-1-latitude", "51.3")
+    page.fill("#id_places-1-longitude", "4.3")
+    city.fill("Our other ship")
+    city.press("Escape")
+    city.press("Tab")
+    save(page)
+
+    found = vacancy.places.values_list("locality", "country", "latitude", "longitude")
+    assert [tuple(map(str, each)) for each in found] == [
+        ("Gent", "BE", "51.050000", "3.717000"),
+        ("Our other ship", "BE", "51.300000", "4.300000"),
+    ]
+
+
+def test_pay_gets_the_usual_currency_and_period(live_server: Any, browser_page: Any, office: User) -> None:
+    page, site = browser_page, live_server.url
+    make_vacancy(title="Baker", pay_min=2000, pay_currency="EUR", pay_period="month")
+    log_in(page, site)
+    visit(page, f"{site}{ADMIN}add/")
+    tab(page, "Pay")
+
+    def typed(text: str) -> list[str]:
+        page.fill("#id_pay_min", text)
+        page.press("#id_pay_min", "Tab")
+        return [page.input_value(f"#id_pay_{name}") for name in ("currency", "period")]
+
+    assert typed("2600") == ["EUR", "month"]
+    assert typed("") == ["", ""]
+    page.fill("#id_pay_currency", "USD")
+    assert typed("2600") == ["USD", ""]

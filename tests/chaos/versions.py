@@ -10,6 +10,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from tests.chaos import oracle
@@ -124,20 +125,31 @@ class VersionedOracle:
                     each.base.append(row.pk)
 
     def _count_options(self) -> None:
-        """Count the options of the active filters in the public list: what /v1/filters shows."""
-        from vacancies.models import VacancyOption
+        """Count the options of the active filters, and the facts, in the public list: what /v1/filters
+        shows. The site is in English."""
+        from vacancies.models import Place, Vacancy, VacancyOption
 
         public, pool = set(self.singles), set(self.pool)
         offered = VacancyOption.objects.filter(option__filter__is_active=True)
         self.counts: Counter[tuple[str, str]] = Counter()
         self.options: list[tuple[int, tuple[str, str]]] = []  # those of the pool
-        for pk, *option in offered.values_list(
-            "vacancy", "option__filter__keyword", "option__value"
-        ).iterator():
-            if pk in public:
-                self.counts[option[0], option[1]] += 1
-            elif pk in pool:
-                self.options.append((pk, (option[0], option[1])))
+        chosen = offered.values_list("vacancy", "option__filter__keyword", "option__value").iterator()
+        types = VacancyOption.objects.values_list("vacancy", "option__employment_type").iterator()
+        facts = Vacancy.objects.values_list("pk", "brand__slug", "work_place", "language").iterator()
+        names = ("brand", "work_place", "language")
+        countries = Place.objects.values_list("vacancy", "country").iterator()
+        found = chain(
+            chosen,
+            {(pk, "employment_types", value) for pk, value in types if value},
+            {(pk, "country", code) for pk, code in countries},
+            ((pk, name, value) for pk, *own in facts for name, value in zip(names, own, strict=True)),
+        )
+        for pk, keyword, value in found:
+            option = keyword, value or ("en" if keyword == "language" else "")
+            if pk in public and option[1]:
+                self.counts[option] += 1
+            elif pk in pool and option[1]:
+                self.options.append((pk, option))
 
     def staleness(self, fits: Callable[[Version], bool], start: float, end: float) -> float | None:
         """Return how many seconds before `start` the newest version that `fits` had been replaced; None if

@@ -127,6 +127,13 @@ def test_check_warns_about_a_form_that_cannot_accept_applications(anna, form):
     warnings = [warning_of(form, text_field("a")), warning_of(form, mail), warning_of(more, mail)]
 
     assert warnings == [warning, "", ""]
+    pay = text_field("pay", label="Current salary")
+    assert warning_of(form, pay) == (
+        f"{warning} These fields seem to ask what the applicant earns or earned: “Current salary”. Employers "
+        "in the European Union may not ask this (Directive (EU) 2023/970, Article 5). Ask for the expected "
+        "pay instead."
+    )
+    assert save(anna, form, [section(mail, pay)])[0] == 200
 
 
 def test_check_includes_the_names_of_the_extended_form(anna, form):

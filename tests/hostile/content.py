@@ -93,7 +93,7 @@ def hide(kind: str, now: Any) -> None:
     from forms_structure import operations
     from tests.factories import make_brand, make_recruiter, make_vacancy
     from tests.forms_structure.strategies import section, text_field
-    from vacancies.models import Attachment
+    from vacancies.models import Attachment, FilterOption, Place
 
     values: dict[str, Any] = {
         "draft": {"status": "draft"},
@@ -110,7 +110,10 @@ def hide(kind: str, now: Any) -> None:
     head = make_recruiter(f"{word} head", email=f"{HIDDEN_WORD}@example.org", is_email_public=True)
     values |= {"pk": HIDDEN[kind], "options": {"regions": [word], "types": [word]}, "form": form}
     values |= {"brand": make_brand(f"{word} brand"), "head_recruiter": head, "title": word}
+    values |= {"reference": word, "pay_note": word, "language": "is", "work_place": "remote"}
     vacancy = make_vacancy(description=html, **{"audience": "both", "is_hot": True} | values)
     Attachment.objects.create(vacancy=vacancy, name=f"{word}.pdf", url=url)
+    Place.objects.create(vacancy=vacancy, locality=word, country="IS", latitude=64, longitude=-21)
+    FilterOption.objects.filter(label=word).update(employment_type="VOLUNTEER")
     if kind == "deleted":
         vacancy.delete()

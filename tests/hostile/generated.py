@@ -16,7 +16,8 @@ from tests.hostile.corpus.headers import CHARSETS, COOKIES
 KEYWORDS = ("functiongroup", "types", "contract_types", "work_regimes", "regions")
 KEYWORDS += tuple(f"jobcustom{n}_values" for n in range(1, 5))
 PAGING = ("page[size]", "page[number]")
-FACETS = ("filter[search]", *(f"filter[{keyword}]" for keyword in KEYWORDS))
+KEYWORDS += ("brand", "country", "work_place", "employment_types", "language")
+FACETS = ("filter[search]", "filter[near]", *(f"filter[{keyword}]" for keyword in KEYWORDS))
 OF_V1 = (*PAGING, *FACETS, "sort", "fields")
 TAKES = {path: OF_V1 if path.startswith("/v1/") else PAGING for path in PUBLIC_LISTS}
 TAKES["/v1/filters"] = FACETS
@@ -28,7 +29,8 @@ UNUSUAL = (
 USUAL = {
     "page[size]": ("1", "2", "20", "100", "999999999"),
     "page[number]": ("1", "2", "3", "99999", "999999999"),
-    "sort": ("title", "-title", "published_at", "-published_at"),
+    "sort": ("title", "-title", "published_at", "-published_at", "closes_at", "-closes_at"),
+    "filter[near]": ("51.2,4.4,25", "90,-180,500", "-0.5,179.999999,1"),
     "fields": ("id", "id,title", "title,id,slug", "regions,brand,attachments"),
     **{f"filter[{keyword}]": ("one", "regions-one", "a,b", "x" * 200, "-", "__") for keyword in KEYWORDS},
 }
@@ -62,8 +64,8 @@ def _is_valid(name: str, value: str) -> bool | None:
     """Whether the parameter `name` takes `value`; None if both are possible."""
     if name in PAGING:
         return value.isascii() and value.isdecimal() and len(value) < 10 and value[:1] != "0"
-    if name == "sort":
-        return value in USUAL["sort"]
+    if name in ("sort", "filter[near]"):
+        return value in USUAL[name]
     if "\ufffd" in value or "\0" in value:
         return False
     if name == "fields":

@@ -2,9 +2,13 @@
 
 SENT_ON = ("Content-Type", "Allow", "Cache-Control", "ETag", "Form-Version", "Apply", "WWW-Authenticate")
 MINE, FILTERS, HOT, OLD = "/v1/user/applications", "/v1/filters", "/v1/vacancies/hot", "/v0.1/vacancies"
+LIST = "/v1/vacancies"
 SINGLE = "/v1/vacancies/{id}"
 FORM, FORM_SCHEMA = f"{SINGLE}/form", f"{SINGLE}/form/schema"
 APPLY = "Apply to be the absolute URL of its applications"
+PAY = {"min": 2, "max": 1, "currency": "EUR", "period": "day", "note": None}
+NOWHERE = {"street": None, "postal_code": None, "locality": "X", "region": None, "country": "BE"}
+NOWHERE |= {"latitude": 0, "longitude": 0}
 TEXT_INPUT = {"name": "x", "type": "text", "label": "X"}
 
 
@@ -67,6 +71,7 @@ BATCHES = [
         HOT: {
             "slug to end with the id in round brackets": _items(slug="a-(1000000)"),
             "only hot vacancies": _items(is_hot=False),
+            "closing_date to be the last day before closes_at": _items(closing_date="2020-01-01"),
             "400 application/problem+json for ?page[limit]=5": {"status": 400, "to": 200},
         },
         FILTERS: {
@@ -152,6 +157,27 @@ BATCHES = [
         }
     },
     {OLD: {"no item on two pages": _repeat_first}},
+    {
+        LIST: {
+            "filter[work_place] to list vacancies with the option": _items(work_place="onsite"),
+            "filter[language] to list vacancies with the option": _items(language="fy"),
+            "filter[near] to find a vacancy at its place": _items(places=[NOWHERE]),
+            "closes_at to be after published_at": _items(closes_at="2020-01-02 00:00:00"),
+            "pay.min to be at most pay.max": _items(pay=PAY),
+            "sort=closes_at to be that order, without an end last": lambda body: [
+                item.update(closes_at=f"{2999 - item['id'] % 7}-01-02 00:00:00", closing_date=None)
+                for item in body["data"][1:]
+            ],
+        },
+        FILTERS: {
+            "the count of filter[country] to be the total of the list": lambda body: [
+                option.update(count=98)
+                for each in body["data"]
+                if each["keyword"] == "country"
+                for option in each["options"]
+            ]
+        },
+    },
     {FILTERS: {"304 for If-None-Match with the current tag": {"status": 304, "to": 200}}},
 ]
 # Optional parts of the API: their absence is not a breach.

@@ -23,7 +23,7 @@ from vacancies import models
 from vacancies.choices import Keyword
 from vacancies.exchange.columns import COLUMNS
 from vacancies.fields import HtmlField
-from vacancies.models import Attachment, Brand, Filter, FilterOption, Recruiter, State, Vacancy
+from vacancies.models import Attachment, Brand, Filter, FilterOption, Place, Recruiter, State, Vacancy
 
 pytestmark = pytest.mark.django_db
 
@@ -36,6 +36,7 @@ MODELS = (
     Vacancy,
     models.VacancyOption,
     models.VacancyRecruiter,
+    Place,
     Attachment,
 )
 NOTHING = dict.fromkeys(content.KINDS, 0)
@@ -115,6 +116,19 @@ def test_every_state_list_field_and_vocabulary_is_used(loaded):
     assert all(any(mark in title for title in titles) for mark in 'éøßœ🚀日μ&"')
     shown = {(bool(r.shown_email), bool(r.shown_phone)) for r in Recruiter.objects.all()}
     assert shown == set(product((True, False), repeat=2))
+
+
+def test_facts_are_varied_and_places_have_coordinates():
+    assert list(Place.objects.filter(kind="site", latitude=None)) == []
+    shown = Vacancy.objects.published(at=AT).with_related()
+    assert {len(vacancy.sites) for vacancy in shown} == {0, 1, 2, 3, 4}
+    assert max(len(vacancy.remote_countries) for vacancy in shown) == 4
+    assert {kind for vacancy in shown for kind in vacancy.employment_types} == {
+        "FULL_TIME", "PART_TIME", "CONTRACTOR", "TEMPORARY", "INTERN", "VOLUNTEER", "PER_DIEM",
+    }  # fmt: skip
+    assert {vacancy.language for vacancy in shown} == {"nl", "fr", "en", "de", "ja", "el", ""}
+    assert {vacancy.pay_period for vacancy in shown} == {"hour", "day", "month", "year", ""}
+    assert {vacancy.is_pay_public for vacancy in shown if vacancy.has_pay} == {True, False}
 
 
 def test_texts_are_stored_as_written_and_lead_to_example_sites():

@@ -12,11 +12,11 @@ from rest_framework.response import Response
 
 from applications.models import Token
 from forms_structure import operations
-from tests.factories import make_brand, make_insider, make_recruiter, make_vacancy
+from tests.factories import make_brand, make_insider, make_option, make_recruiter, make_vacancy
 from tests.vacancies.commands import run
 from vacancies import quality
 from vacancies.api.v1 import ServedForm, SingleVacancyViewSet
-from vacancies.models import ListedVacancy, Recruiter, Vacancy, VacancyOption
+from vacancies.models import ListedVacancy, Place, Recruiter, Vacancy, VacancyOption
 from vacancies.querysets import VacancyList, VacancyQuerySet
 
 pytestmark = pytest.mark.django_db
@@ -35,15 +35,19 @@ def test_generated_vacancies_are_published_and_varied(client, filters, at):
     assert len(set(Vacancy.objects.values_list("title", flat=True))) > 100
     assert client.get("/v1/filters").json()["data"][0]["options"]
     assert Vacancy.objects.search("mentor").exists()
+    assert {v.work_place for v in Vacancy.objects.all()} == {"", "onsite", "hybrid", "remote"}
+    assert {v.pay_period for v in Vacancy.objects.all()} == {"", "hour", "month", "year"}
+    assert not Place.objects.filter(kind="site", latitude=None).exists()
     assert run("lint_vacancies")[0] == 0
 
 
 def test_generated_vacancies_are_the_same_for_the_same_seed(filters, at):
-    columns = ("title", "description", "publish_from", "audience", "location")
+    columns = ("title", "description", "publish_from", "audience", "location", "work_place", "pay_min")
 
     def generated():
         Vacancy.objects.all().delete()
         run("generate_vacancies", 20, "--seed", 3)
+        run("generate_vacancies", 1, "--seed", 3)  # has other references
         labels = VacancyOption.objects.order_by("vacancy", "position").values_list("option__label", flat=True)
         return list(Vacancy.objects.order_by("pk").values_list(*columns)), list(labels)
 
@@ -77,10 +81,16 @@ GOOD = {
     "image_url": "https://example.org/a.jpg",
     "contact": "<p>Ask Jan.</p>",
     "apply_url": "https://apply.example.org",
+    "places": ({"locality": "Ghent", "country": "BE"},),
 }
 
 
-def test_lint_reports_errors_and_warnings(at):
+@pytest.fixture
+def employment_types():
+    make_option("regions", "Ghent", employment_type="FULL_TIME")
+
+
+def test_lint_reports_errors_and_warnings(at, employment_types):
     make_vacancy(**GOOD)
     assert run("lint_vacancies") == (0, "0 errors and 0 warnings.", [])
     Vacancy.objects.all().delete()
@@ -163,7 +173,7 @@ def test_lint_reports_forms_that_cannot_accept_applications():
     assert reported() == []
 
 
-def test_lint_limits_the_findings_of_each_rule():
+def test_lint_limits_the_findings_of_each_rule(employment_types):
     for pk in range(1, 23):
         make_vacancy(pk=pk, title="Cook", **GOOD | {"image_url": ""})
     make_vacancy(pk=23, title="EMPTY", description="", **GOOD)
@@ -193,17 +203,18 @@ def test_lint_limits_the_findings_of_each_rule():
     assert [tuple(each.values()) for each in whole["totals"]] == totals
 
 
-def test_lint_fixes_markup_that_was_written_by_sql(at):
+def test_lint_fixes_markup_that_was_written_by_sql(at, employment_types):
     vacancy = make_vacancy(**GOOD, updated_at=at)
     hidden = make_vacancy(status="draft")
     with connection.cursor() as cursor:
         for table in ("vacancies_vacancy", "vacancies_brand"):
             cursor.execute(f"UPDATE {table} SET description = '<p>x</p><script>1</script>'")
+        cursor.execute("UPDATE vacancies_brand SET slug = ''")  # as the release before inserts it
 
     code, _, lines = run("lint_vacancies")
     text = "not stored as it would be saved now: description"
     assert (code, lines) == (1, [
-        f"error: brand {vacancy.brand_id} 'Acme': {text} [unclean]",
+        f"error: brand {vacancy.brand_id} 'Acme': {text.replace('desc', 'slug, desc')} [unclean]",
         f"error: vacancy {vacancy.pk} {vacancy.title!r}: {text}, search_text [unclean]",
         f"warning: vacancy {hidden.pk} {hidden.title!r}: {text}, search_text [unclean]",
         "total: 2 errors [unclean]",
@@ -214,6 +225,7 @@ def test_lint_fixes_markup_that_was_written_by_sql(at):
     assert run("lint_vacancies", "--fix") == (0, "Cleaned 3 rows. 0 errors and 0 warnings.", [])
     vacancy.refresh_from_db()
     vacancy.brand.refresh_from_db()
+    assert vacancy.brand.slug == "acme"
     assert vacancy.description == vacancy.brand.description == "<p>x</p>"
 
 

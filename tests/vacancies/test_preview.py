@@ -1,6 +1,8 @@
 """Previews: a signed link opens an unpublished vacancy for a day."""
 
-from datetime import timedelta
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
 from itertools import cycle, product
 from typing import Any
 
@@ -16,6 +18,7 @@ from tests.factories import make_brand, make_insider, make_recruiter, make_vacan
 from tests.forms_structure.strategies import section, text_field
 from vacancies.models import Attachment, Vacancy
 from vacancies.operations import publication
+from vacancies.pay import pay_text
 from vacancies.previews import ends_at, opened_by, token_for
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
@@ -28,6 +31,7 @@ STATES: dict[str, dict[str, Any]] = {
     "unpublished": {"status": "unpublished", "publish_from": NOW - 2 * DAY},
     "archived": {"status": "archived", "publish_from": None},
 }
+HOURLY = {"pay_currency": "EUR", "pay_period": "hour"}
 SUFFIXES = ("", "/form", "/form/schema")
 
 
@@ -257,13 +261,14 @@ def test_preview_page_escapes_plain_texts(client: Client) -> None:
     head = make_recruiter(hostile, function=hostile)
     vacancy = make_vacancy(
         title=hostile, location=hostile, head_recruiter=head, brand=make_brand(hostile),
-        recruiters=(hostile,), options={"regions": [hostile]}, **STATES["draft"],
+        recruiters=(hostile,), options={"regions": [hostile]}, reference=hostile, pay_note=hostile,
+        places=({"street": hostile, "locality": hostile, "country": "BE"},), **STATES["draft"],
     )  # fmt: skip
     Attachment.objects.create(vacancy=vacancy, name=hostile, url="https://acme.test/a.pdf")
 
     html = client.get(f"/preview/{token_for(vacancy.pk)}").content.decode()
 
-    assert html.count("alert(1)") > 6
+    assert html.count("alert(1)") > 10
     assert "<script>alert" not in html
     assert "<img src=x" not in html
 
@@ -344,3 +349,62 @@ def test_page_shows_texts_as_they_were_sanitised_when_written(client: Client, mo
 
     assert all(f"<p>{text}</p>" in page for text in "ab")
     assert form_context(sections, language="en")["sections"][0]["description"] == "<p>c</p>"
+
+
+def facts_of(page: str) -> dict[str, list[str]]:
+    """Return the facts that the page lists: their texts by label."""
+    rows = re.findall(r"<dt>(.*?)</dt>(.*?)</div>", page, re.DOTALL)
+    return {label: [unescape(text) for text in re.findall("<dd>(.*?)</dd>", texts)] for label, texts in rows}
+
+
+def test_page_shows_facts_in_the_language_of_the_reader(client: Client) -> None:
+    vacancy = make_vacancy(
+        title="Infirmier", language="fr", reference="R-7", work_place="hybrid",
+        options={"types": ["Full-time"]}, pay_min=3100, pay_max="4250.50", pay_currency="EUR",
+        pay_period="month", pay_note="Gross, committee 330",
+        publish_from=NOW - DAY, publish_until=datetime(2026, 4, 1, tzinfo=UTC),
+        places=(
+            {"street": "Kaai 1", "postal_code": "2000", "locality": "Antwerp", "country": "BE",
+             "latitude": 51, "longitude": 4},
+            {"locality": "Lille", "region": "Nord", "country": "FR"},
+            {"kind": "applicant", "country": "DE"},
+            {"kind": "applicant", "country": "NL"},
+        ),
+    )  # fmt: skip
+    address = f"/vacancies/{vacancy.pk}"
+
+    page = client.get(address, headers={"accept-language": "nl"}).text
+
+    assert facts_of(page) == {
+        "Plaatsen": ["Kaai 1, 2000 Antwerp, België", "Lille, Nord, Frankrijk"],
+        "Landen voor thuiswerk": ["Duitsland, Nederland"],
+        "Types": ["Full-time"],
+        "Loon": ["€\xa03.100 – €\xa04.250,50 per maand", "Gross, committee 330"],
+        "Sluitingsdatum": ["31 mrt 2026"],
+        "Referentie": ["R-7"],
+    }
+    assert "<span>Hybride</span>" in page
+    assert page.count('lang="fr" dir="auto"') == 2  # the title and the description
+    assert 'lang="fr" dir' not in client.get(address, headers={"accept-language": "fr"}).text
+    Vacancy.objects.update(is_pay_public=False)
+    assert "3.100" not in client.get(address, headers={"accept-language": "nl"}).text
+    assert "committee 330" not in client.get(address).text
+    assert "committee 330" not in client.get(f"/preview/{token_for(vacancy.pk)}").text
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ({}, ""),
+        ({"pay_note": "Committee 330"}, "Committee 330"),
+        ({"pay_min": 20, **HOURLY}, "from €20 per hour"),
+        ({"pay_max": "20.5", "pay_note": "gross", **HOURLY}, "up to €20.50 per hour (gross)"),
+        ({"pay_min": 20, "pay_max": "20.00", **HOURLY}, "€20 per hour"),
+        (
+            {"pay_min": 0, "pay_max": 1_234_567, **HOURLY | {"pay_currency": "JPY"}},
+            "¥0 – ¥1,234,567 per hour",
+        ),
+    ],
+)
+def test_pay_as_text(values: dict[str, Any], text: str) -> None:
+    assert pay_text(Vacancy.objects.get(pk=make_vacancy(**values).pk)) == text

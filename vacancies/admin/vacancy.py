@@ -7,18 +7,20 @@ from django.conf import settings
 from django.contrib import admin
 from django.db.models import ForeignKey
 from django.http import HttpResponse
-from django.urls import URLPattern
-from django.utils.html import format_html_join
+from django.urls import URLPattern, reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 
 from jobsite.admin.pages import AdminPages
+from jobsite.text.iso_names import country_name
 from jobsite.types import Context, StrOrPromise, UserRequest
 from vacancies.access import brands_of, preselected_brand
 from vacancies.admin.base import ContentAdmin
 from vacancies.admin.catalogue.form import forms_for
 from vacancies.admin.edit.autosave import AutosavePages
-from vacancies.admin.edit.inlines import AttachmentInline, RecruiterInline
+from vacancies.admin.edit.inlines import AttachmentInline, PlaceInline, RecruiterInline
 from vacancies.admin.edit.page import EditPage
 from vacancies.admin.edit.template import TemplatePages
 from vacancies.admin.edit.vacancy_form import VacancyForm
@@ -39,13 +41,13 @@ from vacancies.admin.publication.bulk import CHANGELIST_ACTIONS, BulkPublication
 from vacancies.admin.publication.pages import PublicationPages
 from vacancies.admin.publication.versions import VersionPages
 from vacancies.admin.spreadsheets.pages import EXPORT_ACTIONS, SpreadsheetPages
-from vacancies.choices import Keyword
+from vacancies.choices import EmploymentType, Keyword, PlaceKind
 from vacancies.models import State, Status, Vacancy
 from vacancies.operations.undo import needed_reasons
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
 
 
-def tab(name: StrOrPromise, *fields: str) -> tuple[StrOrPromise, Context]:
+def tab(name: StrOrPromise, *fields: str | tuple[str, ...]) -> tuple[StrOrPromise, Context]:
     return name, {"fields": fields, "classes": ("tab",)}
 
 
@@ -59,9 +61,12 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
     actions: Any = (*EXPORT_ACTIONS, *CHANGELIST_ACTIONS)  # delete is the last one
     form = VacancyForm
     fieldsets: Any = (
-        tab(gettext_lazy("Texts"), "title", "brand", "title_internal", "short_description", "description",
-            "profile", "offer", "company", "contact", "postcustom1"),
-        tab(gettext_lazy("Job details"), "location", *Keyword.values),
+        tab(gettext_lazy("Texts"), "title", "brand", ("reference", "language"), "title_internal",
+            "short_description", "description", "profile", "offer", "company", "contact", "postcustom1"),
+        tab(gettext_lazy("Job details"), *Keyword.values, "employment_types", "location", "work_place",
+            "remote_countries"),
+        tab(gettext_lazy("Pay"), ("pay_min", "pay_max"), ("pay_currency", "pay_period"), "pay_note",
+            "is_pay_public"),
         tab(gettext_lazy("People"), "head_recruiter"),
         tab(gettext_lazy("Media"), "image", "image_url", "video"),
         tab(gettext_lazy("Application form"), "form", "apply_url", "applications_kept_days"),
@@ -69,7 +74,8 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
             "last_day"),
     )  # fmt: skip
     autocomplete_fields = ("brand", "form", "head_recruiter")
-    inlines = (RecruiterInline, AttachmentInline)
+    readonly_fields = ("employment_types",)
+    inlines = (PlaceInline, RecruiterInline, AttachmentInline)
     list_display: Any = (TITLE, *DEFAULT_COLUMNS)  # see get_list_display
     list_filter = (
         StateFilter, MineFilter, AttentionFilter, OptionFilter, RecruiterFilter, BrandFilter, AudienceFilter,
@@ -84,7 +90,10 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
     warn_unsaved_form = False  # autosave.js asks before leaving, also for changes by scripts
 
     class Media:
-        js = ("vacancies/vacancy_form.js", "vacancies/date_rules.js", "vacancies/autosave.js")
+        js = (
+            "vacancies/vacancy_form.js", "vacancies/date_rules.js", "vacancies/city_search.js",
+            "vacancies/autosave.js",
+        )  # fmt: skip
 
     def get_queryset(self, request: UserRequest) -> VacancyQuerySet:
         rows: Any = super().get_queryset(request)
@@ -104,15 +113,15 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
         """The bar above the form shows the status of an existing vacancy, and its buttons change it.
 
         A read-only page shows the options as text: form fields without a model field are empty there."""
-        if obj is None:
-            return self.fieldsets
-        may_change = self.has_change_permission(request, obj)
-        left_out = {"status"} if may_change else {"status", *Keyword.values}
+        may_change = obj is None or self.has_change_permission(request, obj)
+        left_out = {"employment_types"} if obj is None else {"status"}
+        if not may_change:
+            left_out |= {*Keyword.values, "remote_countries"}
         fieldsets = []
         for name, spec in self.fieldsets:
             fields = tuple(field for field in spec["fields"] if field not in left_out)
             has_options = not may_change and set(Keyword.values) & set(spec["fields"])
-            fieldsets.append((name, {**spec, "fields": (*fields, "job_details") if has_options else fields}))
+            fieldsets.append((name, {**spec, "fields": ("job_details", *fields) if has_options else fields}))
         return fieldsets
 
     @display(description=gettext_lazy("Options"))
@@ -123,8 +132,20 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
         labels: dict[str, list[str]] = {}
         for choice in choices:
             labels.setdefault(choice.option.filter.label, []).append(choice.option.label)
+        for place in vacancy.places.filter(kind=PlaceKind.APPLICANT):
+            labels.setdefault(_("Countries for remote work"), []).append(country_name(place.country))
         return (
             format_html_join("", "{}: {}<br>", ((name, ", ".join(of)) for name, of in labels.items())) or "-"
+        )
+
+    @display(description=gettext_lazy("Employment types"))
+    def employment_types(self, vacancy: Vacancy) -> str:
+        labels = [str(EmploymentType(each).label) for each in vacancy.employment_types]
+        return format_html(
+            '{} <a class="text-link" href="{}">{}</a>',
+            ", ".join(labels) or _("None of the options above has one."),
+            reverse("admin:vacancies_filteroption_changelist"),
+            _("Employment types of options"),
         )
 
     def get_readonly_fields(self, request: UserRequest, obj: Vacancy | None = None) -> Any:

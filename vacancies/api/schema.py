@@ -19,8 +19,8 @@ from jobsite.api.openapi import (
 )
 from jobsite.text.search import WORDS_MAX
 from jobsite.types import JsonObject
-from vacancies.choices import EmploymentType, Keyword, PayPeriod, WorkPlace
-from vacancies.filtersets import SEARCH, SORT_KEYS, filter_name
+from vacancies.choices import EmploymentType, Fact, Keyword, PayPeriod, WorkPlace
+from vacancies.filtersets import NEAR, NEAR_PATTERN, SEARCH, SORT_KEYS, filter_name
 
 # The format of stored items. Raise it with every change of what an item looks like: of these keys, of the
 # serializers, of what they call, and of the placeholders. Items of other formats are rendered again.
@@ -235,7 +235,7 @@ VACANCY = {
 
 OPTION = {
     "value": field("string", "What to send in `filter[...]`.", "antwerp", pattern=OPTION_VALUE["pattern"]),
-    "label": _text("Label, as in vacancies.", "Antwerp"),
+    "label": _text("Label, as in vacancies; of a fact, in the language of the site.", "Antwerp"),
     "count": field(
         "integer",
         "Number of public vacancies with this option that match the request's other filters.",
@@ -247,11 +247,11 @@ FILTER = {
     "id": field("integer", "Identifier of the filter.", 5, minimum=1),
     "label": _text("Heading of the options.", "Region"),
     "keyword": open_list(
-        "Name in `filter[...]`, and the key of a vacancy that has the labels.",
-        "regions", map(str, Keyword),
+        "Name in `filter[...]`. Up to `jobcustom4_values`, the key of a vacancy that has the labels.",
+        "regions", map(str, [*Keyword, *Fact]),
     ),
     "options": field(
-        "array", "Options in use, in the recruiters' order.",
+        "array", "Options in use, in the order to show them.",
         [example(OPTION), {"value": "ghent", "label": "Ghent", "count": 3}],
         items=reference("FilterOption"), minItems=1,
     ),
@@ -316,11 +316,32 @@ FACETS = (
         )
         for keyword in Keyword
     ),
+    *(
+        query(
+            filter_name(fact),
+            {**_OPTIONS, "examples": [values]},
+            f"Vacancies with any of these {description}, separated by commas. An unknown value matches no "
+            "vacancy.",
+        )
+        for fact, description, values in (
+            (Fact.BRAND, "brands: values from `/v1/filters`", ["harbour-works"]),
+            (Fact.COUNTRY, "countries, ISO 3166-1 alpha-2, in `places` or `remote_countries`", ["BE", "NL"]),
+            (Fact.WORK_PLACE, "values of `work_place`", ["hybrid", "remote"]),
+            (Fact.EMPLOYMENT_TYPES, "values in `employment_types`", ["FULL_TIME"]),
+            (Fact.LANGUAGE, "values of `language`", ["en"]),
+        )
+    ),
+    query(
+        NEAR,
+        {"type": "string", "pattern": NEAR_PATTERN, "examples": ["51.22,4.4,25"]},
+        "Vacancies with a place in this circle: `latitude,longitude,km`, plain decimal numbers. The distance "
+        "is that of the great circle, 1 to 500 km.",
+    ),
 )
 SORT = query(
     "sort",
     {"type": "string", "enum": list(SORT_KEYS), "default": "-published_at"},
-    "Order of the list. A leading `-` means descending.",
+    "Order of the list. A leading `-` means descending. By `closes_at`, vacancies without an end are last.",
 )
 
 

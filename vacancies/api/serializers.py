@@ -29,6 +29,8 @@ class VacancyItemSerializer(ItemSerializer):
     def build_standard_field(self, field_name: str, model_field: Field) -> tuple:
         if isinstance(model_field, models.CharField | models.TextField) and model_field.blank:
             return TextField, {}
+        if isinstance(model_field, models.DecimalField):
+            return NumberField, {}
         return super().build_standard_field(field_name, model_field)
 
 

@@ -1,11 +1,13 @@
 """Version v1 of the vacancy API (interface 2.2, 2.10, 4)."""
 
 import re
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.http import HttpResponse
+from django.utils import translation
 from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 from rest_framework.decorators import action
@@ -25,6 +27,8 @@ from jobsite.api.pagination import Unpaged
 from jobsite.api.permissions import InternalAccess, is_insider, is_protected
 from jobsite.api.serializers import AddressField, ItemSerializer, TextField
 from jobsite.api.viewsets import ReadOnlyViewSet
+from jobsite.db.folding import fold
+from jobsite.languages import site_language
 from jobsite.serving.rendered_items import UnknownPlaceholderError, dumps, strip_markers
 from jobsite.serving.revision import RevisionState, fetch, snapshot
 from jobsite.types import JsonObject
@@ -43,9 +47,9 @@ from vacancies.api.serializers import (
     RecruiterSerializer,
     VacancyItemSerializer,
 )
-from vacancies.choices import Keyword
+from vacancies.choices import EmploymentType, Fact, Keyword, WorkPlace, country_choices, language_choices
 from vacancies.filtersets import OPTION_NAMES, FacetFilterSet, VacancyFilterSet, filter_name
-from vacancies.models import Audience, Filter, FilterOption, State, Vacancy
+from vacancies.models import Audience, Brand, Filter, FilterOption, State, Vacancy
 from vacancies.previews import opened_by
 from vacancies.querysets import VacancyList, VacancyQuerySet, is_live
 from vacancies.search.query import Search, union
@@ -441,6 +445,33 @@ class FilterSerializer(ItemSerializer):
         fields = ("id", "label", "keyword", "options")
 
 
+def fact_filters(counts: Mapping[Fact, Mapping[str, int]]) -> list[JsonObject]:
+    """Return the filters by facts, with the options that have a count."""
+    brands = Brand.objects.filter(slug__in=counts[Fact.BRAND]).values_list("slug", "name")
+    with translation.override(site_language()):
+        choices: dict[Fact, Iterable[tuple[str, Any]]] = {
+            Fact.BRAND: sorted(brands, key=lambda pair: fold(pair[1])),
+            Fact.COUNTRY: country_choices(),
+            Fact.WORK_PLACE: WorkPlace.choices,
+            Fact.EMPLOYMENT_TYPES: EmploymentType.choices,
+            Fact.LANGUAGE: language_choices(),
+        }
+        filters = [
+            {
+                "id": fact.filter_id,
+                "label": str(fact.label),
+                "keyword": fact.value,
+                "counted_options": [
+                    {"value": value, "label": str(label), "count": counts[fact][value]}
+                    for value, label in choices[fact]
+                    if value in counts[fact]
+                ],
+            }
+            for fact in Fact
+        ]
+    return [each for each in filters if each["counted_options"]]
+
+
 @extend_schema_view(
     list=operation(
         id="listFilters",
@@ -480,7 +511,11 @@ class FilterViewSet(ReadOnlyViewSet):
                 facets.found = union(Search(index, live, live).hits(facets.words).values())
         overrides = {
             keyword: facets.without(name)
-            for keyword in Keyword
+            for keyword in [*Keyword, *Fact]
             if (name := filter_name(keyword)) in self.query
         }
-        return Filter.objects.active().with_counted_options(facets.qs, overrides)
+        counts = facets.qs.count_facts([fact for fact in Fact if fact not in overrides])
+        for fact in Fact:
+            if fact in overrides:
+                counts |= overrides[fact].count_facts([fact])
+        return [*Filter.objects.active().with_counted_options(facets.qs, overrides), *fact_filters(counts)]

@@ -4,8 +4,9 @@ A new column of one of the `TYPES` needs no code in imports, comparisons, spread
 vacancy. `tests/contract/columns.txt` lists where each column occurs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from django.db import models
@@ -16,7 +17,18 @@ from rest_framework.utils.field_mapping import ClassLookupDict, get_field_kwargs
 
 from jobsite.fields import WebURLField
 from jobsite.spreadsheets.writing import Cell, local
-from vacancies.exchange.fields import ChoiceField, DateTimeField, FlagField, LineField, TextField, UrlField
+from jobsite.text.iso_names import currency_codes
+from vacancies.choices import COUNTRIES, LANGUAGES
+from vacancies.exchange.fields import (
+    ChoiceField,
+    CodeField,
+    DateTimeField,
+    FlagField,
+    LineField,
+    NumberField,
+    TextField,
+    UrlField,
+)
 from vacancies.fields import plain_fields
 from vacancies.models import Vacancy
 
@@ -27,7 +39,15 @@ _OTHERS = {
     "applications_kept_days", "pay_min", "pay_max", "pay_currency", "pay_period", "pay_note", "is_pay_public",
 }  # fmt: skip
 COLUMNS = tuple(field for field in plain_fields(Vacancy) if field.name not in _OTHERS)
-_RULES = ("allow_null", "max_length", "min_value", "max_value", "validators")
+# Columns with a code of a long list, which no message lists: the codes, and what they are.
+CODES: dict[str, tuple[Callable[[], Collection[str]], str]] = {
+    "country": (lambda: COUNTRIES, "an ISO 3166-1 code, such as BE"),
+    "language": (lambda: LANGUAGES, "an ISO 639-1 code, such as nl"),
+    "pay_currency": (currency_codes, "an ISO 4217 code, such as EUR"),
+}
+_RULES = (
+    "allow_null", "max_length", "min_value", "max_value", "max_digits", "decimal_places", "validators",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -38,6 +58,10 @@ class ColumnType:
     cell: Callable[[Any], Cell] = str
 
 
+def _number(value: Decimal) -> int | float:
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
 TYPES: Any = ClassLookupDict(
     {
         models.CharField: ColumnType(LineField),
@@ -45,6 +69,7 @@ TYPES: Any = ClassLookupDict(
         WebURLField: ColumnType(UrlField),
         models.BooleanField: ColumnType(FlagField, lambda value: str(FLAGS[value])),
         models.IntegerField: ColumnType(serializers.IntegerField, int),
+        models.DecimalField: ColumnType(NumberField, _number),
         models.DateField: ColumnType(serializers.DateField, lambda value: value),
         models.DateTimeField: ColumnType(DateTimeField, local),
     }
@@ -53,6 +78,8 @@ TYPES: Any = ClassLookupDict(
 
 def imported(column: Any) -> serializers.Field:
     """Return the field of an imported item for `column`. A missing key changes nothing."""
+    if column.name in CODES:
+        return CodeField(*CODES[column.name])
     if column.choices:
         return ChoiceField(column.choices, required=False, allow_blank=column.blank, allow_null=column.null)
     given = get_field_kwargs(column.name, column)
@@ -64,6 +91,8 @@ def cell(column: Field, value: object) -> Cell:
     """Return `value` of `column` as the cell of a spreadsheet."""
     if value is None:
         return ""
+    if column.name in CODES:
+        return str(value)
     if column.choices:
         return str(dict(column.flatchoices).get(value, value))
     return TYPES[column].cell(value)

@@ -1,27 +1,61 @@
 """Comparison of an imported item with the vacancy that is stored."""
 
 from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
 
 from jobsite.types import JsonObject
 from vacancies.choices import Keyword
 from vacancies.exchange.columns import COLUMNS
 from vacancies.exchange.related import comparable
-from vacancies.models import Attachment, Change, Vacancy, Version
+from vacancies.exchange.serializers import PAY
+from vacancies.models import Attachment, Change, Place, Vacancy, Version
 
 # Columns that an import does not change once a recruiter has set them.
 RECRUITER_COLUMNS = ("publish_until", "audience", "status", "publish_from")
+# The keys of the end of the publication. The first one that an item has is used.
+ENDS = ("publish_until", "closes_at", "closing_date")
+_NO_PAY = {f"pay_{key}": empty for key, empty in PAY.items()}
 
 
 def column_values(item: JsonObject, vacancy: Vacancy) -> JsonObject:
     """Return the values of `item` that are columns of `vacancy`, by column. Missing keys are left out."""
     names = ("title", "created_at", *(column.name for column in COLUMNS))
     values = {name: item[name] for name in names if name in item}
+    if "created_at" in values:
+        values["created_at"] = as_shown(values["created_at"], vacancy.created_at)
+    if values.get("language") == vacancy.shown_language:
+        values["language"] = vacancy.language
+    # The source shows public pay only. Where it shows none, ours is kept if it is not public.
+    if "pay" in item and (item["pay"] or vacancy.is_pay_public):
+        values |= item["pay"] or _NO_PAY
     if "image" in item:
         values["image_url"] = item["image"]
     if "title_internal" in item:
         title = item.get("title", vacancy.title)
         values["title_internal"] = "" if item["title_internal"] == title else item["title_internal"]
     return values
+
+
+def as_shown(received: Any, stored: datetime | None) -> Any:
+    """Return `stored` if the interface shows it as `received`. It shows seconds and no offset, so that two
+    times at the end of summer time look the same."""
+    is_same = stored and received and not received.microsecond and _shown(received) == _shown(stored)
+    return stored if is_same else received
+
+
+def _shown(at: datetime) -> datetime:
+    return timezone.make_naive(at, timezone.get_default_timezone()).replace(microsecond=0)
+
+
+def end_key(item: JsonObject) -> str | None:
+    return next((name for name in ENDS if name in item), None)
+
+
+def addresses(places: Iterable[Place]) -> list[JsonObject]:
+    return [place.address for place in places]
 
 
 def attachment_pairs(item: JsonObject) -> list[tuple[str, str]]:
@@ -31,9 +65,10 @@ def attachment_pairs(item: JsonObject) -> list[tuple[str, str]]:
 
 def different_keys(item: JsonObject, vacancy: Vacancy, attachments: list[Attachment]) -> list[str]:
     """Return the keys of `item` whose value differs from that of `vacancy`."""
-    different = [
+    columns = (
         name for name, value in column_values(item, vacancy).items() if getattr(vacancy, name) != value
-    ]
+    )
+    different = list(dict.fromkeys("pay" if "pay_" in name else name for name in columns))
     different += [
         keyword.value
         for keyword in Keyword
@@ -46,6 +81,8 @@ def different_keys(item: JsonObject, vacancy: Vacancy, attachments: list[Attachm
         "head_recruiter": vacancy.head_recruiter and vacancy.head_recruiter.name,
     }
     stored["recruiters"] = [link.recruiter.name for link in vacancy.ordered_recruiter_links]
+    stored["places"] = addresses(vacancy.sites)
+    stored["remote_countries"] = vacancy.remote_countries
     stored["attachments"] = [(a.name, a.url) for a in attachments if a.url]
     for name, value in stored.items():
         if name not in item:
@@ -61,9 +98,9 @@ def different_keys(item: JsonObject, vacancy: Vacancy, attachments: list[Attachm
             received = received and received["name"]
         if received != value:
             different.append(name)
-    for name in ("updated_at", "publish_until"):
-        if name in item and item[name] != getattr(vacancy, name):
-            different.append(name)
+    for key, at in (("updated_at", vacancy.updated_at), (end_key(item), vacancy.publish_until)):
+        if key in item and as_shown(item[key], at) != at:
+            different.append(key)
     return different
 
 

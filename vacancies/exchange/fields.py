@@ -7,10 +7,11 @@ Remark for each value that was changed.
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any, NoReturn
 
 from django.utils import timezone
@@ -92,6 +93,66 @@ class ChoiceField(serializers.ChoiceField):
 
     def run_validation(self, data: object = serializers.empty) -> object:
         return super().run_validation("" if data is None and not self.allow_null else data)
+
+
+class CodeField(serializers.Field):
+    """A code of a long closed list, such as that of countries. Null becomes ""."""
+
+    default_error_messages = {"invalid": "Must be {allowed}; received {received}."}
+
+    def __init__(self, codes: Callable[[], Collection[str]], allowed: str, **kwargs: Any) -> None:
+        self.codes, self.allowed = codes, allowed
+        super().__init__(**{"required": False, "allow_null": True} | kwargs)
+
+    def to_internal_value(self, data: object) -> str:
+        is_empty = data == "" and self.allow_null
+        if not (is_empty or (isinstance(data, str) and data in self.codes())):
+            self.fail("invalid", allowed=self.allowed, received=format_value(data))
+        return str(data)
+
+    def run_validation(self, data: object = serializers.empty) -> object:
+        return super().run_validation(data) or ""
+
+
+class NumberField(serializers.Field):
+    """A JSON number as a Decimal. If `is_rounded`, more decimals are rounded and reported, else refused."""
+
+    default_error_messages = {"invalid": "Must be a number {allowed}; received {received}."}
+
+    def __init__(
+        self,
+        *,
+        max_digits: int,
+        decimal_places: int,
+        min_value: float | None = None,
+        max_value: float | None = None,
+        is_rounded: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        self.decimal_places, self.is_rounded = decimal_places, is_rounded
+        limit = Decimal(10**max_digits - 1).scaleb(-decimal_places)
+        self.low = -limit if min_value is None else Decimal(min_value)
+        self.high = limit if max_value is None else Decimal(max_value)
+        super().__init__(**kwargs)
+
+    def fail(self, key: str, **kwargs: Any) -> NoReturn:
+        decimals = "" if self.is_rounded else f" with at most {self.decimal_places} decimals"
+        super().fail(key, allowed=f"from {self.low} to {self.high}{decimals}", **kwargs)
+
+    def to_internal_value(self, data: object) -> Decimal:
+        received = format_value(data)
+        if isinstance(data, bool) or not isinstance(data, (int, float)):
+            self.fail("invalid", received=received)
+        value = Decimal(str(data))
+        if not (value.is_finite() and self.low <= value <= self.high):
+            self.fail("invalid", received=received)
+        rounded = round(value, self.decimal_places)
+        if rounded == value:
+            return value
+        if not self.is_rounded:
+            self.fail("invalid", received=received)
+        _report(self, "rounded", f"rounded to {self.decimal_places} decimals; received {received}")
+        return rounded
 
 
 class FlagField(serializers.BooleanField):

@@ -2,19 +2,26 @@
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import count as numbers
 from itertools import islice
 from random import Random
 
 from django.db import reset_queries, transaction
+from django.db.models import Max
 from django.utils.text import slugify
 
 from jobsite.text.html import CleanHtml, sanitise
-from vacancies.choices import Keyword
+from jobsite.types import JsonObject
+from vacancies.choices import Keyword, PlaceKind, WorkPlace
+from vacancies.cities import find_city
+from vacancies.employment_types import employment_type_of
 from vacancies.models import (
     Audience,
     Brand,
     Filter,
     FilterOption,
+    Place,
     Recruiter,
     Status,
     Vacancy,
@@ -58,6 +65,14 @@ VOCABULARY = {
     Keyword.JOBCUSTOM3: ["Bachelor", "Master", "Secondary school", "No diploma needed"],
     Keyword.JOBCUSTOM4: ["Company car", "Bike lease", "Meal vouchers", "Hospital insurance", "Remote work"],
 }
+PAY = {  # a month, in euros, for somebody who starts
+    "Care": 2900, "Technology": 3300, "Logistics": 2500, "Education": 2850, "Construction": 2700,
+    "Finance": 3000, "Hospitality": 2300, "Public service": 2800,
+}  # fmt: skip
+PERIODS = {"month": (1, 50), "year": (13.92, 500), "hour": (1 / 164.67, 0.25)}  # of a month, and rounded to
+PAY_NOTES = ["Gross, plus meal vouchers", "Gross, joint committee 200", "Gross, depends on your experience"]
+AT_HOME = {"Technology": 0.8, "Finance": 0.6, "Public service": 0.5, "Education": 0.2}  # others: none
+STREETS = ["Stationsstraat", "Rue de la Gare", "Kerkstraat", "Rue Neuve", "Industrieweg", "Marktplein"]
 LENGTHS = {  # minimum and maximum number of sentences
     "description": (4, 12),
     "profile": (4, 12),
@@ -96,29 +111,102 @@ def generate(count: int, *, seed: int, at: datetime) -> Iterator[int]:
     random = Random(seed)
     pools = {name: _texts(random, *sentences) for name, sentences in LENGTHS.items()}
     with transaction.atomic():
-        options = _options()
+        options = {key: option.pk for key, option in _options().items()}  # ids: rows of ids are made faster
         brands = [Brand.objects.get_or_create(name=name)[0] for name in BRANDS]
         recruiters = [Recruiter.objects.get_or_create(name=name)[0] for name in NAMES]
+        newest = Vacancy.objects.aggregate(pk=Max("pk"))["pk"] or 0  # so that no reference occurs twice
     rows = (_vacancy(random, pools, brands, recruiters, at) for _ in range(count))
     made = 0
+    facts = Facts(seed, first=newest + 1)
     while batch := list(islice(rows, BATCH)):
+        places = [facts.add(vacancy, labels) for vacancy, labels in batch]
         with transaction.atomic():
             vacancies = Vacancy.objects.bulk_create([vacancy for vacancy, _ in batch])
             VacancyOption.objects.bulk_create(
-                VacancyOption(vacancy=vacancy, option=options[keyword, label], position=position)
+                VacancyOption(vacancy_id=vacancy.pk, option_id=options[keyword, label], position=position)
                 for vacancy, (_, labels) in zip(vacancies, batch, strict=True)
                 for position, (keyword, label) in enumerate(labels)
             )
             VacancyRecruiter.objects.bulk_create(
-                VacancyRecruiter(vacancy=vacancy, recruiter=random.choice(recruiters), position=0)
+                VacancyRecruiter(vacancy_id=vacancy.pk, recruiter=random.choice(recruiters), position=0)
                 for vacancy in vacancies
                 if random.random() < 0.3
+            )
+            Place.objects.bulk_create(
+                Place(vacancy_id=vacancy.pk, **place)
+                for vacancy, of_vacancy in zip(vacancies, places, strict=True)
+                for place in of_vacancy
             )
         reset_queries()  # DEBUG keeps every query: gigabytes
         made += len(batch)
         if made == count:
             merge()
         yield len(batch)
+
+
+class Facts:
+    """Reference, work place, places and pay. They have random numbers of their own: the columns that were
+    there first are the same for a seed in each release."""
+
+    def __init__(self, seed: int, *, first: int) -> None:
+        self.random = Random(f"facts {seed}")
+        self.numbers = numbers(first)
+        found = {town: find_city(town, "BE") for towns in TOWNS.values() for town in towns}
+        self.cities: dict[str, JsonObject] = {
+            town: {
+                "locality": town,
+                "region": city.region,
+                "country": "BE",
+                "latitude": Decimal(str(city.latitude)),
+                "longitude": Decimal(str(city.longitude)),
+            }
+            for town, city in found.items()
+            if city
+        }
+
+    def add(self, vacancy: Vacancy, labels: list[tuple[Keyword, str]]) -> list[JsonObject]:
+        """Set the facts of an unsaved vacancy, and return the values of its places."""
+        random, group = self.random.random, labels[0][1]
+        number = next(self.numbers)
+        vacancy.reference = f"{vacancy.created_at:%Y}-{number:06}" if random() < 0.7 else ""
+        vacancy.language = "en"  # of SENTENCES
+        at_home = random()
+        if at_home < 0.9:  # the others do not say it
+            share = AT_HOME.get(group, 0)
+            is_remote = at_home < share / 4
+            vacancy.work_place = (
+                WorkPlace.REMOTE if is_remote else WorkPlace.HYBRID if at_home < share else WorkPlace.ONSITE
+            )
+        if random() < 0.6:
+            self._set_pay(vacancy, PAY[group])
+        if vacancy.work_place == WorkPlace.REMOTE:
+            codes = ["BE", "NL", "FR", "LU"][: 1 + int(random() * 4)]
+            return [
+                {"kind": PlaceKind.APPLICANT, "position": n, "country": code} for n, code in enumerate(codes)
+            ]
+        towns = [vacancy.location] if vacancy.location else []
+        towns += [
+            TOWNS[label][0] for keyword, label in labels[3:4] if keyword == Keyword.REGIONS
+        ]  # of another region
+        places = [self.cities[town] | {"position": n} for n, town in enumerate(towns) if town in self.cities]
+        if places and random() < 0.5:
+            street = STREETS[int(random() * len(STREETS))]
+            places[0]["street"] = f"{street} {1 + int(random() * 200)}"
+        return places
+
+    def _set_pay(self, vacancy: Vacancy, month: int) -> None:
+        random = self.random.random
+        period = "month" if random() < 0.7 else "year" if random() < 0.5 else "hour"
+        times, step = PERIODS[period]
+        low = month * (1 + random() * 0.4) * times
+        vacancy.pay_min, vacancy.pay_max = (
+            Decimal(str(round(amount / step) * step)) for amount in (low, low * (1.1 + random() * 0.4))
+        )
+        if random() < 0.2:
+            vacancy.pay_max = None
+        vacancy.pay_currency, vacancy.pay_period = "EUR", period
+        vacancy.pay_note = PAY_NOTES[int(random() * len(PAY_NOTES))] if random() < 0.5 else ""
+        vacancy.is_pay_public = random() < 0.9
 
 
 def _texts(random: Random, low: int, high: int) -> list[CleanHtml]:
@@ -147,6 +235,8 @@ def _options() -> dict[tuple[Keyword, str], FilterOption]:
         for label in wanted[Keyword(f.keyword)]:
             if label not in known:
                 known[label] = f.add_option(label, beside=known.values())
+                known[label].employment_type = employment_type_of(label)
+                known[label].save()
             options[Keyword(f.keyword), label] = known[label]
     return options
 

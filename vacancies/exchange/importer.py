@@ -18,16 +18,22 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from jobsite.types import JsonObject
-from vacancies.choices import Keyword
+from vacancies.choices import Keyword, PlaceKind
+from vacancies.dates import last_day
 from vacancies.exchange.comparison import (
+    ENDS,
+    addresses,
+    as_shown,
     attachment_pairs,
     column_values,
     different_keys,
+    end_key,
     set_by_recruiters,
 )
-from vacancies.exchange.fields import Remark
+from vacancies.exchange.fields import Remark, format_value
 from vacancies.exchange.item_reader import CLOCK_SKEW, ItemReader
 from vacancies.exchange.list_order import ContradictionError, apply_order
+from vacancies.exchange.option_types import Option, OptionTypes
 from vacancies.exchange.related import RelatedRows
 from vacancies.exchange.reports import VacancyReport
 from vacancies.exchange.serializers import FileStatus
@@ -36,6 +42,7 @@ from vacancies.models import (
     Attachment,
     Audience,
     Filter,
+    Place,
     Recruiter,
     State,
     Status,
@@ -76,6 +83,8 @@ class Importer:
         self.now = timezone.now()
         self._reader = ItemReader(self.report, unescape=unescape)
         self._rows = RelatedRows(self.report)
+        self._option_types = OptionTypes(self.report)
+        self._with_start: set[int] = set()  # vacancies that were published when the source says
 
     def import_rows(self, rows: Iterable[Row]) -> None:
         """Create or update the vacancies of `rows`, all of one source, and add the results to `report`."""
@@ -97,10 +106,15 @@ class Importer:
     def keep_order(self, orders: Iterable[list[int]]) -> None:
         """Give our lists the order of `orders`, the lists of the source: ids, newest first."""
         try:
-            self.report.moved += apply_order(orders)
+            self.report.moved += apply_order(orders, self._with_start)
         except ContradictionError:
             text = "the lists of the source have contradictory orders; the order was not preserved"
             self.report.add("note", "", Remark("", "order", text))
+
+    def set_employment_types(self) -> None:
+        """Set the employment types of options that all items of the run prove, and add them to `report`."""
+        with self.report.batch(), transaction.atomic():
+            self._option_types.write()
 
     def _import_batch(self, batch: list[Row], seen: dict[int, str]) -> None:
         self._rows.clear_options()
@@ -151,16 +165,30 @@ class Importer:
         changed = self._set_columns(row, item, vacancy, is_new=before is None)
         options = self._options(row, item, vacancy, changed)
         recruiters = self._recruiters(row, item, vacancy, changed)
+        places = _places(item, stored, changed)
         attachments = _attachments(item, uploads, changed)
         self._set_publication(row, item, vacancy, changed)
         self._check(item, before, vacancy, changed)
         updated_at = item.get("updated_at", self.now if changed else vacancy.updated_at)
+        updated_at = as_shown(updated_at, vacancy.updated_at)
         if vacancy.updated_at != updated_at:
             vacancy.updated_at = updated_at
             changed.add("updated_at")
         if before is None or changed:
             _save(before, vacancy)
-        _replace_children(vacancy, changed, options=options, recruiters=recruiters, attachments=attachments)
+        _replace_children(
+            vacancy,
+            changed,
+            options=[option.pk for option in options],
+            recruiters=recruiters,
+            places=places,
+            attachments=attachments,
+        )
+        start = item.get("published_at")
+        if start and as_shown(start, vacancy.publish_from) == vacancy.publish_from:
+            self._with_start.add(vacancy.pk)
+        if "employment_types" in item:
+            self._option_types.add(row, item, options)
         self._count(row, item, vacancy, changed, is_new=before is None)
 
     def _new_vacancy(self, item: JsonObject) -> Vacancy:
@@ -174,7 +202,7 @@ class Importer:
         """Set the columns of `vacancy` that differ from `item`, and return their names."""
         wanted = column_values(item, vacancy)
         wanted["audience"] = self._audience(row, item, None if is_new else vacancy.audience)
-        if "publish_until" in item or "closes_at" in item:
+        if end_key(item):
             wanted["publish_until"] = self._publish_until(row, item, vacancy)
         wanted |= self._people(row, item, vacancy)
         changed = {name for name, value in wanted.items() if getattr(vacancy, name) != value}
@@ -182,18 +210,23 @@ class Importer:
             setattr(vacancy, name, wanted[name])
         return changed
 
-    def _options(self, row: Row, item: JsonObject, vacancy: Vacancy, changed: set[str]) -> list[int]:
-        """Return the ids of the options of all keywords; those that `item` does not have stay as they are."""
+    def _options(self, row: Row, item: JsonObject, vacancy: Vacancy, changed: set[str]) -> list[Option]:
+        """Return the options of all keywords; those that `item` does not have stay as they are."""
         note = partial(self.report.note, row, item, "")
-        options: list[int] = []
+        options: list[Option] = []
         for keyword in Keyword:
-            known = [c.option_id for c in vacancy.ordered_choices if c.keyword == keyword]
+            known = [
+                Option(choice.option_id, keyword, choice.label, choice.employment_type)
+                for choice in vacancy.ordered_choices
+                if choice.keyword == keyword
+            ]
             chosen = known
             if keyword in item:
-                named = (self._rows.option(keyword, label, note).pk for label in item[keyword])
+                rows = (self._rows.option(keyword, label, note) for label in item[keyword])
+                named = (Option(row.pk, keyword, row.label, row.employment_type) for row in rows)
                 chosen = list(dict.fromkeys(named))
             options += chosen
-            if chosen != known:
+            if [option.pk for option in chosen] != [option.pk for option in known]:
                 changed.add("options")
         return options
 
@@ -214,30 +247,34 @@ class Importer:
         before = (vacancy.status, vacancy.publish_from)
         if status in (FileStatus.DRAFT, FileStatus.CLOSED):
             vacancy.status = Status.DRAFT if status == FileStatus.DRAFT else Status.UNPUBLISHED
-            vacancy.publish_from = item.get("published_at", vacancy.publish_from)
+            vacancy.publish_from = as_shown(
+                item.get("published_at", vacancy.publish_from), vacancy.publish_from
+            )
         # A draft without publish_from was never published here: an earlier import left it as a draft.
         elif (
             status
             or before == (Status.DRAFT, None)
-            or (not row.is_from_service and vacancy.status == Status.PUBLISHED)
+            or (vacancy.status == Status.PUBLISHED and ("published_at" in item or not row.is_from_service))
         ):
             self._publish(row, item, vacancy)
         if (vacancy.status, vacancy.publish_from) == before:
             return
         if vacancy.pk in self._set_by_recruiters["status"] | self._set_by_recruiters["publish_from"]:
+            key = "published_at" if vacancy.status == before[0] else "status"
             vacancy.status, vacancy.publish_from = before
             text = "differs from what a recruiter set here; not changed"
-            self.report.note(row, item, "status", "kept", text)
+            self.report.note(row, item, key, "kept", text)
         else:
             changed.add("status")
 
     def _publish(self, row: Row, item: JsonObject, vacancy: Vacancy) -> None:
         """Publish `vacancy` as the source does, or report why not."""
-        start = item.get("published_at") or vacancy.publish_from
+        start = as_shown(item.get("published_at"), vacancy.publish_from) or vacancy.publish_from
         if item.get("status") == FileStatus.SCHEDULED and start is None:
             raise _RowRefusedError(Remark("published_at", "required", "A scheduled vacancy needs it."))
         start = start or vacancy.created_at
         if vacancy.state_at(self.now) in (State.PUBLISHED, State.EXPIRED) and start <= self.now:
+            vacancy.publish_from = start
             return
         missing = list(vacancy.missing_to_publish().values())
         if vacancy.brand and vacancy.brand.requires_approval:
@@ -258,10 +295,17 @@ class Importer:
         vacancy.status, vacancy.publish_from = Status.PUBLISHED, start
 
     def _check(self, item: JsonObject, before: Vacancy | None, vacancy: Vacancy, changed: set[str]) -> None:
-        """Raise _RowRefusedError if `vacancy` would close before it opens, or needs approval."""
+        """Raise _RowRefusedError if `vacancy` would close before it opens, has the reference of another one,
+        or needs approval."""
         if vacancy.publish_until and vacancy.publish_from and vacancy.publish_until <= vacancy.publish_from:
-            field = "publish_until" if item.get("publish_until") else "closes_at"
-            raise _RowRefusedError(Remark(field, "range", "Must be after the start of publication."))
+            text = "Must be after the start of publication."
+            raise _RowRefusedError(Remark(end_key(item) or "published_at", "range", text))
+        if vacancy.reference and changed & {"reference", "brand"}:
+            same = Vacancy.objects.filter(brand=vacancy.brand, reference=vacancy.reference)
+            if other := same.exclude(pk=vacancy.pk).values_list("pk", flat=True).first():
+                received = format_value(vacancy.reference)
+                text = f"Must occur once per brand; {received} is the reference of vacancy {other}."
+                raise _RowRefusedError(Remark("reference", "unique", text))
         if needs_approval(before=before, after=vacancy, changed=changed, at=self.now):
             raise _RowRefusedError(Remark("", "approval", NEEDS_APPROVAL))
 
@@ -283,23 +327,22 @@ class Importer:
 
     def _publish_until(self, row: Row, item: JsonObject, vacancy: Vacancy) -> datetime | None:
         """Return the end of publication: that of the source, unless a recruiter set it here."""
-        names = [name for name in ("publish_until", "closes_at") if name in item]
-        ends = [item[name] for name in names]
-        if len(set(ends)) > 1:
-            self.report.note(
-                row, item, "closes_at", "contradiction", "differs from publish_until, which was used"
-            )
-        if vacancy.pk in self._set_by_recruiters["publish_until"]:
-            if vacancy.publish_until != ends[0]:
-                self.report.note(
-                    row,
-                    item,
-                    names[0],
-                    "kept",
-                    "differs from the value that a recruiter set here; not changed",
-                )
-            return vacancy.publish_until
-        return ends[0]
+        first, *others = [name for name in ENDS if name in item]
+        end = item[first]
+        for name in others:
+            one, other = end, item[name]
+            if name == "closing_date":  # has no time
+                one, other = (each and last_day(each, row.zone) for each in (one, other))
+            if one != other:
+                text = f"differs from {first}, which was used"
+                self.report.note(row, item, name, "contradiction", text)
+        end = as_shown(end, vacancy.publish_until)
+        if vacancy.pk not in self._set_by_recruiters["publish_until"]:
+            return end
+        if vacancy.publish_until != end:
+            text = "differs from the value that a recruiter set here; not changed"
+            self.report.note(row, item, first, "kept", text)
+        return vacancy.publish_until
 
     def _people(self, row: Row, item: JsonObject, vacancy: Vacancy) -> JsonObject:
         """Return the brand and head recruiter, by column, if the source has them. Null removes them, unless
@@ -375,6 +418,22 @@ def _digest(item: object) -> str:
     return hashlib.sha256(json.dumps(item, sort_keys=True).encode()).hexdigest()
 
 
+def _places(item: JsonObject, stored: Vacancy | None, changed: set[str]) -> list[Place]:
+    """Return the places of both kinds; those of a key that `item` does not have stay as they are."""
+    found = []
+    for key, kind, known in (
+        ("places", PlaceKind.SITE, addresses(stored.sites) if stored else []),
+        ("remote_countries", PlaceKind.APPLICANT, stored.remote_countries if stored else []),
+    ):
+        wanted = item.get(key, known)
+        if wanted != known:
+            changed.add(key)
+        for position, value in enumerate(wanted):
+            address = value if kind == PlaceKind.SITE else {"country": value}
+            found.append(Place(kind=kind, position=position, **address))
+    return found
+
+
 def _attachments(item: JsonObject, uploads: list[Attachment], changed: set[str]) -> list[tuple[str, str]]:
     """Return the names and URLs of the external attachments of `item`."""
     if "attachments" not in item:
@@ -400,6 +459,7 @@ def _replace_children(
     *,
     options: list[int],
     recruiters: list[Recruiter],
+    places: list[Place],
     attachments: list[tuple[str, str]],
 ) -> None:
     """Replace the child rows of `vacancy` that are in `changed`. Uploaded attachments are kept."""
@@ -413,6 +473,11 @@ def _replace_children(
         VacancyRecruiter.objects.bulk_create(
             VacancyRecruiter(vacancy=vacancy, recruiter=r, position=n) for n, r in enumerate(recruiters)
         )
+    if changed & {"places", "remote_countries"}:
+        vacancy.places.all().delete()
+        for place in places:
+            place.vacancy = vacancy
+        Place.objects.bulk_create(places)
     if "attachments" in changed:
         vacancy.attachments.exclude(url="").delete()
         Attachment.objects.bulk_create(

@@ -123,6 +123,7 @@ class VacancyReport(Report):
     not_public: int = 0  # created as a draft, scheduled or closed, because the source states it
     moved: int = 0  # publish_from was moved to preserve the order of the source
     related: int = 0  # brands and recruiters that were created or updated
+    typed: int = 0  # options that received an employment type
 
     @property
     def drafts(self) -> list[str]:
@@ -134,7 +135,7 @@ class VacancyReport(Report):
 
     @property
     def has_changed(self) -> bool:
-        return bool(self.created or self.updated or self.moved or self.related)
+        return bool(self.created or self.updated or self.moved or self.related or self.typed)
 
     def note(self, row: Row, item: JsonObject, field: str, code: str, text: str) -> None:
         """Record that the `item` of `row` was imported with a change."""

@@ -1,21 +1,26 @@
 """Serializers of imported items. An invalid item is refused with the key and the reason."""
 
+from typing import Any
+
 from django.db import models
 from rest_framework import serializers
 
-from vacancies.choices import Keyword
-from vacancies.exchange.columns import COLUMNS, imported
+from jobsite.types import JsonObject
+from vacancies.choices import PLACES_MAX, EmploymentType, Keyword
+from vacancies.exchange.columns import CODES, COLUMNS, imported
 from vacancies.exchange.fields import (
     ID_MAX,
     ChoiceField,
+    CodeField,
     DateTimeField,
     EndField,
     LineField,
+    NumberField,
     TextField,
     UrlField,
 )
 from vacancies.fields import html_fields
-from vacancies.models import Vacancy
+from vacancies.models import Place, Vacancy
 
 TEXTS = html_fields(Vacancy)
 # Keys of v0.1, and of hot lists that mix both versions, for vocabularies with a single value there.
@@ -24,6 +29,10 @@ SINGULAR = {
     "contract_type": Keyword.CONTRACT_TYPES,
     "work_regime": Keyword.WORK_REGIMES,
 }
+
+
+# The keys of `pay`, and their values where there are none.
+PAY = {"min": None, "max": None, "currency": "", "period": "", "note": ""}
 
 
 class FileStatus(models.TextChoices):
@@ -45,6 +54,14 @@ class _Labels(serializers.ListField):
 
     def run_validation(self, data: object = serializers.empty) -> list[str]:
         return list(dict.fromkeys(super().run_validation([data] if isinstance(data, str) else data) or ()))
+
+
+def _coordinate(limit: int) -> NumberField:
+    """Return a field for degrees, to about 10 cm."""
+    return NumberField(
+        max_digits=9, decimal_places=6, min_value=-limit, max_value=limit, is_rounded=True,
+        required=False, allow_null=True,
+    )  # fmt: skip
 
 
 class _Icons(serializers.Serializer):
@@ -73,6 +90,48 @@ class _Recruiter(serializers.Serializer):
     image = UrlField()
 
 
+def _limited(values: list[Any]) -> list[Any]:
+    if len(values) > PLACES_MAX:
+        raise serializers.ValidationError(f"At most {PLACES_MAX} are allowed; received {len(values)}.")
+    return values
+
+
+class _Place(serializers.Serializer):
+    """A place as the values of its fields. What is absent is empty."""
+
+    vars().update({name: imported(Place._meta.get_field(name)) for name in Place.ADDRESS})
+    locality = LineField(max_length=100, required=True, allow_null=False, allow_blank=False)
+    country = CodeField(*CODES["country"], required=True, allow_null=False)
+    latitude = _coordinate(90)
+    longitude = _coordinate(180)
+
+    def validate(self, data: JsonObject) -> JsonObject:
+        place = Place(**data).address
+        for name, other in (("latitude", "longitude"), ("longitude", "latitude")):
+            if place[name] is None and place[other] is not None:
+                raise serializers.ValidationError({name: f"This field is required with {other}."})
+        return place
+
+
+class _Pay(serializers.Serializer):
+    """Pay as the values of columns, {} if nothing is given. Pay that is received is public."""
+
+    vars().update({key: imported(Vacancy._meta.get_field(f"pay_{key}")) for key in PAY})
+
+    def validate(self, data: JsonObject) -> JsonObject:
+        low, high = data.get("min"), data.get("max")
+        if low is None and high is None:
+            if given := [key for key in ("currency", "period") if data.get(key)]:
+                raise serializers.ValidationError({"min": f"This field or max is required with {given[0]}."})
+        elif missing := [key for key in ("currency", "period") if not data.get(key)]:
+            text = "This field is required with min or max."
+            raise serializers.ValidationError(dict.fromkeys(missing, text))
+        if low is not None and high is not None and low > high:
+            raise serializers.ValidationError({"max": f"Must be at least min, {low}; received {high}."})
+        pay = {f"pay_{key}": data.get(key, empty) for key, empty in PAY.items()}
+        return pay | {"is_pay_public": True} if {*pay.values()} - {None, ""} else {}
+
+
 class ItemSerializer(serializers.Serializer):
     """An item of API v1 or v0.1. A missing key is also missing in `validated_data`, and changes nothing
     (docs/decisions.md #118)."""
@@ -87,6 +146,14 @@ class ItemSerializer(serializers.Serializer):
     )
     vars().update({name: _Labels(max_length=1) for name in SINGULAR})
     vars().update({column.name: imported(column) for column in COLUMNS})
+    places = _Place(many=True, required=False, allow_null=True)
+    remote_countries = serializers.ListField(
+        child=CodeField(*CODES["country"], allow_null=False), required=False, allow_null=True
+    )
+    employment_types = serializers.ListField(
+        child=ChoiceField(EmploymentType.choices), required=False, allow_null=True
+    )
+    pay = _Pay(required=False, allow_null=True)
     image = UrlField()
     attachments = _Attachment(many=True, required=False, allow_null=True)
     head_recruiter = _Recruiter(required=False, allow_null=True)
@@ -98,3 +165,10 @@ class ItemSerializer(serializers.Serializer):
     closes_at = EndField(allow_null=True)
     closing_date = EndField(allow_null=True)
     status = ChoiceField(FileStatus.choices, required=False)
+    url = serializers.ReadOnlyField()  # ours is made from the brand
+
+    def validate_places(self, places: list[JsonObject] | None) -> list[JsonObject]:
+        return _limited(places or [])
+
+    def validate_remote_countries(self, codes: list[str] | None) -> list[str]:
+        return list(dict.fromkeys(_limited(codes or [])))

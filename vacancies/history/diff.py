@@ -99,11 +99,13 @@ def lines(name: str, value: Any) -> list[str]:
     if isinstance(field, HtmlField):
         return text_lines(value)
     if isinstance(value, bool):
-        return [_("Yes")] if value else []
+        return [] if value == field.default else [_("Yes") if value else _("No")]
     if name == "attachments":
         return [f"{each['name']} ({each['url']})" if each["url"] else each["name"] for each in value]
     if name == "places":
         return [place_text(each) for each in value]
+    if name == "remote_countries":  # not in the language of the user who saved it
+        return [country_name(code) for code, _name in value]
     if name == "image":
         return [_("Uploaded image")]
     if isinstance(value, list):
@@ -119,10 +121,15 @@ def lines(name: str, value: Any) -> list[str]:
 
 def place_text(place: Mapping[str, Any]) -> str:
     """Return a place of a content as one line: "Kaai 1, 2000 Antwerp, Belgium (51.2, 4.4)"."""
+    text = address_text(place)
+    return text if place["latitude"] is None else f"{text} ({place['latitude']}, {place['longitude']})"
+
+
+def address_text(place: Mapping[str, Any]) -> str:
+    """Return the same without the coordinates."""
     city = " ".join(filter(None, (place["postal_code"], place["locality"])))
     country = country_name(place["country"])
-    text = ", ".join(filter(None, (place["street"], city, place["region"], country)))
-    return text if place["latitude"] is None else f"{text} ({place['latitude']}, {place['longitude']})"
+    return ", ".join(filter(None, (place["street"], city, place["region"], country)))
 
 
 def marked(old: list[str], new: list[str]) -> SafeString:

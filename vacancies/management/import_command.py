@@ -88,6 +88,8 @@ class ImportCommand(BaseCommand):
                         report.fail(problem)
                 if left is not None:
                     left -= report.total - total_before
+            with dry_run(options["dry_run"]):
+                self.end_import()
             report.flush()
 
     def rows(self, source: Service | Path, options: dict[str, Any]) -> Iterator[object]:
@@ -97,6 +99,9 @@ class ImportCommand(BaseCommand):
     def import_rows(self, rows: Iterator[object], source: Service | Path) -> None:
         """Import `rows` of `source`."""
         raise NotImplementedError
+
+    def end_import(self) -> None:
+        """Write what follows from the rows of all sources."""
 
     def finish_import(self, summary: str, report: Report, options: dict[str, object]) -> None:
         self.finish(

@@ -18,13 +18,14 @@ CREATE OR REPLACE TRIGGER listed_vacancy_option_moved AFTER UPDATE ON vacancies_
   FOR EACH ROW WHEN (OLD.filter_id <> NEW.filter_id OR OLD.employment_type <> NEW.employment_type)
   EXECUTE FUNCTION listed_vacancy_option_moved()
     """,
-    # FOR UPDATE makes transactions wait that give the brand to a vacancy. The vacancies are locked first, as in
-    # listed_vacancy_child_change().
+    # FOR UPDATE makes transactions wait that give the brand to a vacancy. The vacancies are locked before it, because
+    # a save locks the vacancy before its brand, and after it, because more may have the brand then.
     """
 CREATE OR REPLACE FUNCTION listed_vacancy_brand_address() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   version bigint := hashtextextended(jobsite_timeline(), pg_current_xact_id()::text::bigint);
 BEGIN
+  PERFORM 1 FROM vacancies_vacancy WHERE brand_id = NEW.id ORDER BY id FOR NO KEY UPDATE;
   PERFORM 1 FROM vacancies_brand WHERE id = NEW.id FOR UPDATE;
   PERFORM 1 FROM vacancies_vacancy WHERE brand_id = NEW.id ORDER BY id FOR NO KEY UPDATE;
   UPDATE vacancies_listedvacancy SET row_version = version WHERE brand_id = NEW.id AND row_version <> version;

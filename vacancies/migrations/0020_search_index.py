@@ -9,7 +9,7 @@ from django.db import migrations, models
 from jobsite.ops.online_migrations import DropTriggers, RunSQLOn
 
 COLUMNS = (
-    "title, title_internal, reference, location, search_text, language, brand_id, audience, is_hot, status, "
+    "title, title_internal, reference, location, search_text, language, work_place, brand_id, audience, is_hot, status, "
     "publish_from, publish_until"
 )
 CHILDREN = ("vacancyoption", "place")
@@ -76,7 +76,7 @@ CREATE OR REPLACE TRIGGER search_{name}_update_{age.lower()} AFTER UPDATE ON vac
 
 
 class Migration(migrations.Migration):
-    dependencies = [("vacancies", "0018_vacancy_facts_constraints")]
+    dependencies = [("vacancies", "0019_fact_indexes")]
     operations = [
         migrations.CreateModel(
             name="SearchChange",

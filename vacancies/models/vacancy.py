@@ -331,6 +331,20 @@ class Vacancy(models.Model):
                 name="published_in_capitals",
             ),
             models.Index(fields=["image"], name="vacancy_image"),  # media.py looks up files by name
+            # Covering index of filters and counts. `status` is no condition: SQLite would read the rows.
+            models.Index(
+                fields=[
+                    "status",
+                    "audience",
+                    "publish_from",
+                    "publish_until",
+                    "brand",
+                    "work_place",
+                    "language",
+                    "id",
+                ],
+                name="vacancy_facts",
+            ),
         ]
 
     def __str__(self) -> str:

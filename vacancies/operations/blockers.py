@@ -9,13 +9,13 @@ from django.utils.translation import gettext as _
 from vacancies.models import State, Status, Vacancy
 
 _REFERENCE = ("reference", "brand")
-_PAY = ("pay_min", "pay_max", "pay_currency", "pay_period")
+PAY = ("pay_min", "pay_max", "pay_currency", "pay_period")
 # Constraints that a merge or a restored version can violate: the field of the reason, and what they check.
 _CONSTRAINTS = {
     "reference_once_per_brand": ("reference", _REFERENCE),
     "reference_once_without_brand": ("reference", _REFERENCE),
-    "pay_range": ("pay_max", _PAY),
-    "pay_complete": ("pay_min", _PAY),
+    "pay_range": ("pay_max", PAY),
+    "pay_complete": ("pay_min", PAY),
 }
 
 

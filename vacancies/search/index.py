@@ -23,6 +23,7 @@ from django.conf import settings
 from django.db import connections
 from pyroaring import BitMap64
 
+from jobsite.languages import site_language
 from jobsite.serving import replica
 from jobsite.serving.revision import RevisionState, fetch
 from vacancies.models import Status, Vacancy
@@ -146,6 +147,10 @@ class Index:
     def union(self, terms: Iterable[str]) -> BitMap64:
         bitmaps = self.load(terms)
         return BitMap64.union(*bitmaps) if len(bitmaps) > 1 else bitmaps[0] if bitmaps else BitMap64()
+
+    def language(self, code: str) -> BitMap64:
+        """Return the vacancies in the language `code`, which is that of the site if they state none."""
+        return self.union(["g" + code, "g"] if code == site_language() else ["g" + code])
 
     def trim(self) -> None:
         """Forget the bitmaps if they take too much memory."""

@@ -104,7 +104,7 @@ class Search:
             for field, scores in SCORES.items():
                 hits = index.union(field + word for word in words)
                 if language and hits:
-                    hits = hits & index.load(["g" + language])[0]
+                    hits = hits & index.language(language)
                 bitmaps.setdefault(scores[cls], []).append(hits)
         by_class: dict[int, list[str]] = {}
         for term, words in index.labels():
@@ -125,7 +125,7 @@ class Search:
 
     def _occurs(self, words: Iterable[str], language: str = "") -> bool:
         """Whether a vacancy of the list has one of the words."""
-        known = self.live & self.index.load(["g" + language])[0] if language else self.live
+        known = self.live & self.index.language(language) if language else self.live
         todo = iter(words)
         while batch := list(islice(todo, 100)):
             if any(known.intersect(each) for each in self.index.load(f + w for w in batch for f in WORDS)):

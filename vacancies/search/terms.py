@@ -1,8 +1,8 @@
 """The terms of a vacancy: a letter for the field, and a word or an id.
 
 t a word of the title, internal title or reference, q a pair of neighbours among them; p a word of a place, r
-a pair of those; x another word of the texts; o an option, b the brand, l a list, g the language. The index
-adds e: it had expired when the index was merged.
+a pair of those; x another word of the texts; o an option, b the brand, l a list, g the language as stored, c
+a country, w the work place. The index adds e: it had expired when the index was merged.
 """
 
 from collections.abc import Collection, Iterable
@@ -13,7 +13,6 @@ from typing import NamedTuple
 from django.conf import settings
 
 from jobsite.languages import site_language
-from vacancies.choices import PlaceKind
 from vacancies.models import Brand, FilterOption, Place, Status, Vacancy, VacancyOption
 from vacancies.querysets import VacancyList
 from vacancies.search.words import STEMMERS, all_words, folded, joined_words, split_words
@@ -54,24 +53,24 @@ def read_entries(pks: Collection[int]) -> dict[int, Entry]:
         for pk, option in VacancyOption.objects.filter(vacancy__in=batch).values_list("vacancy", "option"):
             others[pk].add(f"o{option}")
         places: dict[int, list[str]] = {pk: [] for pk in batch}
-        sites = Place.objects.filter(vacancy__in=batch, kind=PlaceKind.SITE).order_by("position", "pk")
-        for pk, *names in sites.values_list("vacancy", "locality", "region"):
+        of_places = Place.objects.filter(vacancy__in=batch).order_by("position", "pk")
+        for pk, country, *names in of_places.values_list("vacancy", "country", "locality", "region"):
+            others[pk].add("c" + country)
             places[pk] += names
         rows = Vacancy.objects.filter(pk__in=batch, status=Status.PUBLISHED).values_list(
             "pk", "title", "title_internal", "reference", "location", "search_text", "brand", "language",
-            "publish_from", "publish_until", "audience", "is_hot",
+            "work_place", "publish_from", "publish_until", "audience", "is_hot",
         )  # fmt: skip
-        for pk, title, internal, reference, location, text, brand, code, start, until, *listing in rows:
+        for pk, title, internal, reference, location, text, brand, code, work_place, *publication in rows:
+            start, until, audience, is_hot = publication
             terms = others[pk]
             terms |= _named("t", "q", (title, internal, reference))
             terms |= _named("p", "r", (location, *places[pk]))
             terms |= {"x" + w for w in all_words(text) if "t" + w not in terms and "p" + w not in terms}
-            audience, is_hot = listing
             lists = (each for each in VacancyList if each.contains(audience=audience, is_hot=is_hot))
             terms.update("l" + each.column for each in lists)
+            terms |= {"g" + code, "w" + work_place}
             language = code or site_language()
-            if language in STEMMERS:
-                terms.add("g" + language)
             if brand:
                 terms.add(f"b{brand}")
             found[pk] = Entry(

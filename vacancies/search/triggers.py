@@ -8,8 +8,8 @@ from vacancies.search.merge import merge
 
 # The columns that decide the terms of a vacancy.
 COLUMNS = (
-    "title", "title_internal", "reference", "location", "search_text", "language", "brand_id", "audience",
-    "is_hot", "status", "publish_from", "publish_until",
+    "title", "title_internal", "reference", "location", "search_text", "language", "work_place", "brand_id",
+    "audience", "is_hot", "status", "publish_from", "publish_until",
 )  # fmt: skip
 CHILDREN = ("vacancies_vacancyoption", "vacancies_place")
 EVERY = "INSERT INTO vacancies_searchchange (vacancy_id) SELECT id FROM vacancies_vacancy"

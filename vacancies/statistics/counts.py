@@ -31,7 +31,7 @@ class Counts:
 
 
 def count_by_brand(vacancies: VacancyQuerySet, *, at: datetime) -> dict[int | None, Counter[str]]:
-    """Return the counts of `vacancies` by brand and code. Six queries."""
+    """Return the counts of `vacancies` by brand and code. Eight queries."""
     found: dict[int | None, Counter[str]] = {}
     parts = {state.value: vacancies.in_state(state, at=at) for state in STATES}
     for code, rows in {**parts, CLOSING: closing_soon(vacancies, at=at)}.items():

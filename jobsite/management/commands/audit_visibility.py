@@ -1,18 +1,20 @@
 import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandParser
 from django.test import Client, override_settings
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from jobsite.api.caching import REQUEST_TIME
+from jobsite.languages import site_language
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
-from vacancies.models import Audience, Filter, State, Vacancy, VacancyOption
+from vacancies.models import Audience, Filter, Place, State, Vacancy, VacancyOption
 
 # The rule of each list, from docs/decisions.md: independent of the querysets that are checked.
 LISTS = {
@@ -106,12 +108,25 @@ class Command(BaseCommand):
             chosen = VacancyOption.objects.filter(option__filter=f)
             for pk, value in chosen.values_list("vacancy_id", "option__value"):
                 counts[f.keyword, value] += pk in public
+        for keyword, pairs in self._facts():
+            counts += Counter((keyword, value) for pk, value in {*pairs} if value and pk in public)
         served = {
             (f["keyword"], option["value"], option["count"])
             for f in self._get("/v1/filters")[1]["data"]
             for option in f["options"]
         }
         return {(*key, count) for key, count in counts.items() if count}, served
+
+    def _facts(self) -> Iterator[tuple[str, Iterable[tuple[int, str]]]]:
+        """Yield the keyword of each filter by a fact, with pairs of a vacancy and a value."""
+        if settings.MULTI_BRANDING:
+            yield "brand", Vacancy.objects.values_list("pk", "brand__slug")
+        yield "country", Place.objects.values_list("vacancy_id", "country")
+        yield "work_place", Vacancy.objects.values_list("pk", "work_place")
+        types = VacancyOption.objects.values_list("vacancy_id", "option__employment_type")
+        yield "employment_types", types
+        languages = Vacancy.objects.values_list("pk", "language")
+        yield "language", ((pk, language or site_language()) for pk, language in languages)
 
     def _walk(self, path: str) -> Iterator[int]:
         page = last = 1

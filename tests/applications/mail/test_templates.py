@@ -7,6 +7,7 @@ from applications.models import MailTemplate
 from tests.applications.makers import make_application, make_user
 from tests.conftest import NOW
 from tests.factories import make_brand, make_recruiter, make_vacancy
+from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db
 SITE = "https://jobs.example.org"
@@ -33,6 +34,7 @@ def test_every_placeholder_has_a_value(application):
         "family_name": "Maes",
         "vacancy": "Baker",
         "brand": "Acme",
+        "pay": "",
         "recruiter": "An P",
         "reference": "7K3QX9WD",
         "received": "2 Mar 2026, 09:30",
@@ -46,6 +48,18 @@ def test_placeholders_of_an_imported_application_use_the_account(at):
     text = "{name}|{given_name}|{family_name}|{reference}|{link}"
 
     assert fill(text, application, base_url=SITE) == f"Jan Jans|Jan|Jans||{SITE}/account/"
+
+
+def test_pay_is_in_the_language_of_the_email_and_may_be_hidden_from_the_public(application):
+    pay = {"pay_min": 3100, "pay_currency": "EUR", "pay_period": "month", "pay_note": "PC 330"}
+    Vacancy.objects.update(is_pay_public=False, **pay)
+    application.vacancy.refresh_from_db()
+
+    email = email_from(
+        make_template(subject_nl="Loon", body_nl="Wij betalen {pay}."), application, language="nl"
+    )
+
+    assert email.body == "Wij betalen vanaf €\xa03.100 per maand (PC 330)."
 
 
 def test_unknown_placeholders_are_named_and_kept(application):

@@ -35,6 +35,9 @@ for day in range(1, 6):
 make("Tour duplicate")
 make("Tour unpublish", publish_until=now + timedelta(days=60))
 make("Tour schedule", status="draft", publish_from=None)
+if hasattr(Vacancy, "pay_min"):
+    make("Tour paid", pay_min=2000, pay_currency="EUR", pay_period="month")
+make("Tour facts", location="Antwerp")
 
 changed = make("Tour restore", description="<p>The text of last week.</p>")
 record(changed, Change.CREATED, author=recruiter, at=now - timedelta(days=30))

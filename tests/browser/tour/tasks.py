@@ -186,3 +186,42 @@ def undo_unpublish(hand: Hand) -> None:
     hand.seconds = hand.waited = 0.0
     hand.follow(hand.button("Undo"), hand.link("Undo"))
     hand.find(hand.text(re.compile("undone|restored|again", re.IGNORECASE)))
+
+
+@task("Fill in all facts: reference, language, work place, place, countries, pay")
+def fill_in_facts(hand: Hand) -> None:
+    """Counted from the open form to the saved vacancy."""
+    page = hand.page
+    open_vacancy(hand, "Tour facts")
+    hand.clicks = hand.keys = hand.pages = 0
+    hand.seconds = hand.waited = 0.0
+
+    def next_field(text: str) -> None:
+        hand.press("Tab")
+        hand.type(text)
+
+    hand.type("R-2041", page.get_by_label("Reference", exact=True))
+    next_field("du")  # the language: the select finds Dutch
+    hand.click(page.get_by_role("tab", name="Job details"))
+    hand.click(page.get_by_role("button", name=re.compile("^Use as place: Antwerp")))
+    next_field("hyb")  # the work place
+    next_field("Belg")  # the countries
+    hand.find(page.locator(".select2-results__option--highlighted", has_text="Belgium"))
+    hand.press("Enter")
+    hand.click(page.get_by_role("tab", name="Pay"))
+    hand.type("2600", page.get_by_label("Pay from"))
+    next_field("3100")
+    hand.press("Tab")  # currency and period are those of the vacancy before
+    hand.press("Tab")
+    next_field("Gross")
+    hand.follow(page.locator("[name=_continue]"))
+    hand.find(hand.text(re.compile("was changed successfully")))
+    wanted = {
+        "reference": "R-2041", "language": "nl", "work_place": "hybrid", "remote_countries": "BE",
+        "places-0-locality": "Antwerp", "places-0-country": "BE", "places-0-latitude": "51.220000",
+        "pay_min": "2600.00", "pay_max": "3100.00", "pay_currency": "EUR", "pay_period": "month",
+        "pay_note": "Gross",
+    }  # fmt: skip
+    found = {name: page.locator(f"#id_{name}").input_value() for name in wanted}
+    if found != wanted:
+        raise AssertionError(f"The page has {found}.")

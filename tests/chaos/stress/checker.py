@@ -115,6 +115,7 @@ class Checker:
                 else:
                     for n, text in enumerate(texts):
                         self.check_name(key, text, first, count, chosen[n] if is_related else None)
+        self.check_facts(item, place)
         if "head_recruiter" in item and "title_internal" in item and is_related:  # a complete v1 item
             files, number = item.get("attachments", []), get(related, place, Related.ATTACHMENT)
             if len(files) != bool(number):
@@ -122,6 +123,34 @@ class Checker:
             elif files:
                 name, columns = files[0]["name"], (Related.ATTACHMENT, Related.BEGUN)
                 self.check_number("attachment", name, "A", "related", place, *columns)
+
+    def check_facts(self, item: dict[str, Any], place: int) -> None:
+        """Check the facts that an item has: pay, place, address and employment types."""
+        for key, kind, table, committed, begun in (
+            ("pay", "Pay", "rows", Row.PAY, Row.BEGUN),
+            ("places", "City", "related", Related.PLACE, Related.BEGUN),
+        ):
+            number = get(getattr(self.before, table), place, committed)
+            if shown := item.get(key):
+                text = shown["note"] if key == "pay" else shown[0]["locality"]
+                self.check_number(kind, text, kind, table, place, committed, begun)
+            elif key in item and number and self.is_unchanged(table, place):
+                self.wrong(f"{kind} is missing", f"{place + 1}: not c{number:.0f}")
+        names = self.before.names
+        brand = int(get(self.before.rows, place, Row.BRAND))
+        name = state.BRAND_NAMES + brand
+        if "url" in item and self.is_unchanged("rows", place) and self.is_unchanged("names", name):
+            address = state.address(brand, get(names, name, Name.TITLE))
+            if item["url"] != (f"{address}{place + 1}" if address else None):
+                self.wrong("url is stale", f"{item['url']}, not {address}")
+        regions = state.decoded(get(self.before.related, place, Related.REGIONS))
+        if "employment_types" in item and self.is_unchanged("related", place):
+            types = {state.employment_type(get(names, region, Name.TITLE)) for region in regions} - {""}
+            is_known = all(self.is_unchanged("names", region) for region in regions)
+            if is_known and set(item["employment_types"]) != types:
+                self.wrong(
+                    "employment types are stale", f"{place + 1}: {item['employment_types']}, not {types}"
+                )
 
     def check_single(self, pk: int, response: Response, kind: str = "single") -> None:
         is_shown = self.is_shown(pk - 1)

@@ -43,6 +43,7 @@ class Row(IntEnum):
     BRAND = 8
     HEAD_RECRUITER = 9
     FORM = 10  # 0: none of its own
+    PAY = 11  # the number in the note of the committed pay; 0: none
     CHANGED_AT = 12  # monotonic seconds
 
 
@@ -54,11 +55,13 @@ class Related(IntEnum):
     ATTACHMENT = 2  # the number in the name of the committed attachment; 0: none
     BEGUN = 3
     RECRUITERS = 4
+    PLACE = 5  # the number in the city of the committed place; 0: none
     CHANGED_AT = 12
 
 
 class Name(IntEnum):
-    """The name of a region, brand or recruiter."""
+    """The name of a region, brand or recruiter. The employment type of a region and the address of a brand
+    change with it."""
 
     SEQUENCE = 0
     TITLE = 1
@@ -141,6 +144,16 @@ def first_word(place: int) -> str:
     if place < BRAND_NAMES:
         return f"Region{place}"
     return f"Brand{place - BRAND_NAMES}" if place < RECRUITER_NAMES else f"Person{place - RECRUITER_NAMES}"
+
+
+def employment_type(number: float) -> str:
+    """The employment type of a region whose name has that number."""
+    return ("", "FULL_TIME", "PART_TIME")[int(number) % 3]
+
+
+def address(brand: int, number: float) -> str:
+    """The address of the vacancies of a brand whose name has that number."""
+    return f"https://brand{brand}.example/c{int(number)}/" if number else ""
 
 
 def use_small_buckets(size: int) -> None:

@@ -24,6 +24,7 @@ def snapshot() -> Snapshot:
         for column, value in columns.items():
             rows[place * WIDTH + column] = value
     related[2 * WIDTH + Related.REGIONS] = octal([3, 0])
+    related[1 * WIDTH + Related.PLACE] = 5
     return Snapshot(rows, related, names)
 
 
@@ -31,12 +32,16 @@ def item(place: int, regions: list[str]) -> dict[str, Any]:
     return {
         "id": place + 1, "title": f"V{place + 1} c0 word{place}", "title_internal": "x", "is_hot": False,
         "brand": {"name": "Brand0 c0"}, "head_recruiter": {"name": "Person0 c0"}, "recruiters": None,
-        "regions": regions,
+        "regions": regions, "pay": None, "places": [], "url": None, "employment_types": [],
     }  # fmt: skip
 
 
 def body() -> dict[str, Any]:
-    items = [item(0, []), item(1, []), item(2, ["Region3 c0", "Region0 c0"])]
+    items = [
+        item(0, []),
+        item(1, []) | {"places": [{"locality": "City c5"}]},
+        item(2, ["Region3 c0", "Region0 c0"]),
+    ]
     return {"data": items, "meta": {"total": 3}}
 
 
@@ -70,6 +75,12 @@ def test_right_list_is_accepted(snapshot: Snapshot) -> None:
         (lambda data: data[0].update(regions=["Region1 c0"]), "regions are stale"),
         (lambda data: data[2]["regions"].reverse(), "another regions"),
         (lambda data: data[0].update(attachments=[{"name": "A c1"}]), "attachments are stale"),
+        (lambda data: data[0].update(pay={"note": "Pay c1"}), "Pay is stale"),
+        (lambda data: data[0].update(places=[{"locality": "City c1"}]), "City is stale"),
+        (lambda data: data[1].update(places=[]), "City is missing"),
+        (lambda data: data[1].update(places=[{"locality": "City c4"}]), "City is stale"),
+        (lambda data: data[0].update(url="https://brand0.example/c1/1"), "url is stale"),
+        (lambda data: data[0].update(employment_types=["FULL_TIME"]), "employment types are stale"),
     ],
 )
 def test_wrong_list_is_rejected(

@@ -130,6 +130,8 @@ class Writer:
         count = get(table, place, Row.BEGUN)
         choose: Any = self.random.choice
         title = {"title": self.title(place, count)}, {Row.TITLE: count}
+        amount = {"pay_min": count, "pay_currency": "EUR", "pay_period": "month"}
+        pay = amount | {"pay_note": f"Pay c{int(count)}{self.suffix}"}, {Row.PAY: count}
         begins, ends = get(table, place, Row.PUBLISH_FROM), get(table, place, Row.PUBLISH_UNTIL)
 
         def dates(begins: float, ends: float) -> tuple[dict[str, Any], dict[Row, float]]:
@@ -150,7 +152,7 @@ class Writer:
         audience, hot = choose([0, 0, 0, 1, 2]), float(self.random.random() < 0.06)
         return choose(
             [
-                title, title, title,
+                title, title, title, pay,
                 ({"status": choose(["unpublished", "draft", "archived"])}, {Row.IS_PUBLISHED: 0}),
                 dates(now + choose([0.3, 1, 2]), inf),
                 dates(now - 5, now + choose([0.01, 1, 2])),
@@ -273,7 +275,12 @@ class Writer:
             VacancyOption.objects.create(vacancy=vacancy, option_id=1)
             VacancyRecruiter.objects.create(vacancy=vacancy, recruiter_id=1)
             one = state.octal([0])
-            related_becomes[place] = {Related.REGIONS: one, Related.RECRUITERS: one, Related.ATTACHMENT: 0}
+            related_becomes[place] = {
+                Related.REGIONS: one,
+                Related.RECRUITERS: one,
+                Related.ATTACHMENT: 0,
+                Related.PLACE: 0,
+            }
 
     def related(self) -> None:
         table = self.shared.related
@@ -283,7 +290,7 @@ class Writer:
             place = self.random.choice(unpublished or [place])
         pk = place + 1
         with self.changing(table, places=[place], begun=Related.BEGUN) as becomes:
-            match self.random.choice(["regions", "order", "recruiters", "attachment"]):
+            match self.random.choice(["regions", "order", "recruiters", "attachment", "place"]):
                 case "regions":
                     VacancyOption.objects.filter(vacancy=pk).delete()
                     chosen = self.random.sample(range(state.REGIONS), self.random.randint(0, 3))
@@ -316,6 +323,19 @@ class Writer:
                     else:
                         files.update(name=f"A c{int(count)}{self.suffix}")
                     becomes[place] = {Related.ATTACHMENT: count}
+                case "place":
+                    count = get(table, place, Related.BEGUN)
+                    places = models.Place.objects.filter(vacancy=pk)
+                    if not get(table, place, Related.PLACE):
+                        places.create(
+                            vacancy_id=pk, locality=f"City c{int(count)}{self.suffix}", country="BE"
+                        )
+                    elif self.random.random() < 0.3:
+                        places.delete()
+                        count = 0
+                    else:
+                        places.update(locality=f"City c{int(count)}{self.suffix}")
+                    becomes[place] = {Related.PLACE: count}
 
     def name(self) -> None:
         table, place = self.shared.names, self.random.choice(self.own)
@@ -324,8 +344,11 @@ class Writer:
             becomes[place] = {Name.TITLE: count}
             text = f"{state.first_word(place)} c{int(count)}{self.suffix}"
             if place < state.BRAND_NAMES:
-                models.FilterOption.objects.filter(pk=place + 1).update(label=text)
+                options = models.FilterOption.objects.filter(pk=place + 1)
+                options.update(label=text, employment_type=state.employment_type(count))
             elif place < state.RECRUITER_NAMES:
-                models.Brand.objects.filter(pk=place - state.BRAND_NAMES + 1).update(name=text)
+                number = place - state.BRAND_NAMES
+                address = state.address(number, count)
+                models.Brand.objects.filter(pk=number + 1).update(name=text, vacancy_url=address)
             else:
                 models.Recruiter.objects.filter(pk=place - state.RECRUITER_NAMES + 1).update(name=text)

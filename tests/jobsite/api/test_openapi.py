@@ -20,7 +20,7 @@ from tests.applications.makers import MINE, PASSWORD, make_application, make_use
 from tests.contract.sample import make_site
 from tests.jobsite.api.paths import INTERNAL
 from vacancies.api import serializers, v0_1, v1
-from vacancies.choices import Keyword
+from vacancies.choices import Fact, Keyword
 from vacancies.models import Vacancy
 from vacancies.previews import token_for
 
@@ -276,7 +276,7 @@ def test_open_lists_allow_new_values_and_form_fields_no_other_keys():
     for name, key, values in (
         ("FormField", "type", FieldType.values),
         ("FormField", "css", Width.values),
-        ("Filter", "keyword", Keyword.values),
+        ("Filter", "keyword", [*Keyword.values, *Fact.values]),
     ):
         described = schema_of(name)["properties"][key]
         valid = validator(described).is_valid
@@ -305,7 +305,7 @@ def test_open_lists_allow_new_values_and_form_fields_no_other_keys():
 
 VALUES = {
     "page[size]": "2", "page[number]": "1", "sort": "title", "fields": "id,title", "filter[search]": "naval",
-    **{f"filter[{keyword}]": "a,b" for keyword in Keyword},
+    **{f"filter[{keyword}]": "a,b" for keyword in [*Keyword, *Fact]}, "filter[near]": "51.2,4,30",
 }  # fmt: skip
 
 

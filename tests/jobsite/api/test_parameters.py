@@ -3,6 +3,8 @@
 import pytest
 
 from tests.factories import make_vacancy
+from vacancies.choices import Fact
+from vacancies.filtersets import filter_name
 
 pytestmark = pytest.mark.django_db
 
@@ -25,6 +27,7 @@ SAME_LISTS = {
     ),
     "filter[regions]=mons,mons": ("filter[regions]=mons&filter[regions]=mons",),
     "filter[types]=driver": ("filter[types][]=driver",),
+    "filter[country]=BE,NL": ("filter[country]=BE&filter[country][]=NL",),
     "fields=id,title": ("fields=id&fields=title", "fields[]=id&fields[]=title", "fields[]=id,title",
                         "fields%5B%5D=id&fields%5B%5D=title", "fields=id&fields[]=title"),
     "filter[regions]=ghent,mons&sort=title&fields=id,slug&page[size]=1": (
@@ -84,7 +87,7 @@ def test_invalid_list_or_repeated_parameter_is_rejected(client):
         found = [(error["parameter"], error["received"]) for error in answer.json()["errors"]]
         assert (answer.status_code, found) == (400, [(name, received)])
 
-    for name in ("page[size]", "page[number]", "sort", SEARCH):
+    for name in ("page[size]", "page[number]", "sort", SEARCH, "filter[near]"):
         answer = client.get(f"/v1/vacancies?{name}=1&{name}=1")
         detail = f"{name} is given more than once."
         problem = {"parameter": name, "detail": detail, "received": ["1", "1"], "allowed": "one value"}
@@ -107,11 +110,17 @@ NEAR_MISSES = {
     "filter[work_regimes]": "work_regime work-regimes",
     "filter[functiongroup]": "function_group functiongroups category",
     "filter[jobcustom1_values]": "jobcustom1_values jobcustom1",
+    "filter[brand]": "brand brands filter[brands] brand_id employer",
+    "filter[country]": "country filter[countries] countryCode filter[remote_countries] contry",
+    "filter[work_place]": "work_place filter[workPlace] workplaces filter[remote] is_remote",
+    "filter[employment_types]": "employment_types employmentType filter[employment_type] employment",
+    "filter[language]": "language lang filter[languages]",
+    "filter[near]": "near filter[near][] lat lng longitude radius filter[distance]",
 }
 # Keys of an item, and names of other APIs, for which there is no parameter.
-NO_PARAMETERS = """brand brands is_hot hot isPermanent title titel location updated_at updated_since
-    createdAfter since date_from lang locale recruiter head_recruiter_id company id ids status
-    internal filter[brand] filters[x] page_x active valid_until lastModified seniority lng radius"""
+NO_PARAMETERS = """is_hot hot isPermanent title titel location updated_at updated_since
+    createdAfter since date_from locale recruiter head_recruiter_id company id ids status
+    internal filters[x] page_x active valid_until lastModified seniority filter[pay] closes_at"""
 RESEMBLE_NOTHING = "session source campaign version random timestamp offerwall api_key foo x contest token"
 
 
@@ -148,6 +157,12 @@ def test_name_of_another_api_is_rejected_with_the_right_name(client):
             "fields",
             "filter[regions]",
             "filter[search]",
+            *map(filter_name, Fact),
+            "filter[near]",
+            "brand",
+            "country",
+            "lang",
+            "employmentType",
         ):
             answer = client.get(path, {wrong: "5"})
             problem = {"parameter": wrong, "detail": f"{wrong} is not a parameter here.", "received": "5"}

@@ -189,6 +189,7 @@ def test_logs_are_redacted():
     shown = {
         "page[size]=10&page%5Bnumber%5D=2&sort=-title": "page[size]=10&page%5Bnumber%5D=2&sort=-title",
         "filter[regions]=gent,luik&filter[search]=mia": "filter[regions]=gent,luik",
+        "filter[near]=51.22,4.4,5&filter%5Bnear%5D=51.22%2C4.4%2C5&filter[country]=BE": "filter[country]=BE",
         "filter%5Bsearch%5D=mia&preview=abc&q=mia&next=/x&filter[x]=mia@example.org": "",
         "filter[filter[search]]=mia&sort=mia%40example.org&=&&": "",
     }

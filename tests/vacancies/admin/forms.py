@@ -19,7 +19,7 @@ ADD = f"{LIST}add/"
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 NO_ROWS = {
     f"{prefix}-{name}": "0"
-    for prefix in ("recruiter_links", "attachments")
+    for prefix in ("places", "recruiter_links", "attachments")
     for name in ("TOTAL_FORMS", "INITIAL_FORMS")
 }
 VIEWER = ("view_vacancy", "work_for_every_brand")

@@ -13,7 +13,7 @@ from pytest_django.asserts import assertContains, assertNotContains
 from applications.admin.vacancy import VacancyAdmin
 from tests.applications.makers import make_application
 from tests.conftest import NOW
-from tests.factories import make_brand, make_vacancy
+from tests.factories import make_brand, make_option, make_vacancy
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST, ask, page, texts
 from vacancies.admin.publication.selection import VacancySelection
@@ -66,22 +66,28 @@ def test_delete_is_the_last_action(anna: Client) -> None:
 
 
 def test_publishing_names_scheduled_dates_warnings_and_refusals(anna: Client, at: datetime) -> None:
-    ready = make_vacancy(
-        title="Ready", status="draft", publish_from=None, options={"regions": ["Ghent"]},
-        apply_url="https://acme.test/apply", **FULL,
-    )  # fmt: skip
-    planned = make_vacancy(title="PLANNED", publish_from=NOW + DAY, options={"regions": ["Ghent"]},
-                           apply_url="https://acme.test/apply", **FULL)  # fmt: skip
+    make_option("regions", "Ghent", employment_type="FULL_TIME")
+    full = FULL | {"options": {"regions": ["Ghent"]}, "apply_url": "https://acme.test/apply"}
+    placed = full | {"places": ({"locality": "Ghent", "country": "BE"},)}
+    draft = {"status": "draft", "publish_from": None}
+    ready, placeless = (
+        make_vacancy(title="Ready", **draft, **placed),
+        make_vacancy(title="Placeless", **draft, **full),
+    )
+    planned = make_vacancy(title="PLANNED", publish_from=NOW + DAY, **placed)
     public = make_vacancy(title="Public")
     nothing = ask(anna, "publish", [public])
     assertContains(nothing, "Back to the list")
     assertNotContains(nothing, 'class="panel-button is-main" type="submit"')
 
-    assert asked(ask(anna, "publish", [ready, planned, public])) == [
+    assert asked(ask(anna, "publish", [ready, placeless, planned, public])) == [
         ("Check these vacancies (1)", [("PLANNED", [
             "The scheduled date 3 Mar 2026, 09:30 is replaced by the current time.",
             "Content warnings: the title is in capitals.",
         ])]),
+        ("Facts are missing for search engines (1)", [
+            ("Placeless", ["Content warnings: is not shown by Google, which requires a place."]),
+        ]),
         ("Vacancies (1)", [("Ready", [])]),
         ("Not changed (1)", [("Public", ["It is already published."])]),
     ]  # fmt: skip

@@ -78,7 +78,7 @@ def test_changes_of_different_fields_are_merged(anna, bob, vacancy, regions):
     response = anna.post(page(vacancy), mine | {"title": "Night nurse", "is_hot": "on", "_continue": "1"})
 
     assert saved(response)
-    assert "Merged with the changes of Bob Maes: Location, Regions, Closing date." in messages_of(response)
+    assert "Merged with the changes of Bob Maes: Regions, Location, Closing date." in messages_of(response)
     vacancy.refresh_from_db()
     assert (vacancy.title, vacancy.is_hot, vacancy.location) == ("Night nurse", True, "Ghent")
     chosen = vacancy.choices.order_by("position").values_list("option", flat=True)

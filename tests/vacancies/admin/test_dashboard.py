@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from tests.conftest import NOW
-from tests.factories import make_brand, make_recruiter, make_vacancy
+from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
 from tests.vacancies.admin.forms import listed, staff
 from vacancies.history.versions import record
 from vacancies.models import Change, State, Vacancy
@@ -25,9 +25,12 @@ def make_every_kind(**values: Any) -> None:
     """Vacancies in each state. For each reason to need attention, a public vacancy and one that is not public
     any more."""
     head = make_recruiter("Reachable", email="jan@acme.test", is_email_public=True)
+    make_option("regions", "Ghent", employment_type="FULL_TIME")
+    make_option("regions", "Antwerp")
     fine = {
         "head_recruiter": head, "image_url": "https://images.acme.test/a.png", "publish_from": NOW - 9 * DAY,
-        "options": {"regions": ["Ghent"]},
+        "options": {"regions": ["Ghent"]}, "places": ({"locality": "Ghent", "country": "BE"},), "pay_min": 10,
+        "pay_currency": "EUR", "pay_period": "hour",
     }  # fmt: skip
     for begin in (NOW - DAY, NOW + DAY):
         make_vacancy(**fine | {"publish_from": begin} | values)
@@ -42,6 +45,9 @@ def make_every_kind(**values: Any) -> None:
         {"title": "NURSE WANTED"},
         {"title_internal": "Nurse (confidential)"},
         {"options": {}},
+        {"pay_min": None, "pay_currency": "", "pay_period": ""},
+        {"places": ()},
+        {"options": {"regions": ["Antwerp"]}},
     ]
     for flaw in flaws:
         make_vacancy(**fine | flaw | values)
@@ -50,7 +56,8 @@ def make_every_kind(**values: Any) -> None:
 
 @pytest.mark.slow("counts every kind of vacancy for two users")
 @pytest.mark.parametrize("who", ["anna", "colleague"])
-def test_dashboard_counts_match_the_linked_lists(request: Any, at: datetime, who: str) -> None:
+def test_dashboard_counts_match_the_linked_lists(request: Any, at: datetime, settings: Any, who: str) -> None:
+    settings.PAY_REQUIRED_IN = ["BE"]
     client: Client = request.getfixturevalue(who)
     make_every_kind(brand=make_brand("Mine"))
     make_every_kind(brand=make_brand("Other"))
@@ -59,7 +66,7 @@ def test_dashboard_counts_match_the_linked_lists(request: Any, at: datetime, who
 
     tiles = [*context["states"], *context["attention"]]
     assert len(context["states"]) == 4
-    assert len(context["attention"]) == 10
+    assert len(context["attention"]) == 13
     own = set(Vacancy.objects.filter(brand__name="Mine").values_list("pk", flat=True))
     for tile in tiles:
         found = listed(client, tile["url"])
@@ -73,7 +80,10 @@ def test_dashboard_counts_match_the_linked_lists(request: Any, at: datetime, who
         assert f'href="{tile["url"].replace("&", "&amp;")}"' in html
 
 
-def test_dashboard_counts_each_reason_for_public_vacancies_only(anna: Client, at: datetime) -> None:
+def test_dashboard_counts_each_reason_for_public_vacancies_only(
+    anna: Client, at: datetime, settings: Any
+) -> None:
+    settings.PAY_REQUIRED_IN = ["BE"]
     make_every_kind()
 
     context = anna.get("/admin/").context
@@ -89,10 +99,13 @@ def test_dashboard_counts_each_reason_for_public_vacancies_only(anna: Client, at
         "Title in capitals": "1",
         "Internal wording in the internal title": "1",
         "No filter options": "1",
-        "Nobody can apply": "10",
+        "Nobody can apply": "13",
+        "No pay, but its country requires it": "1",
+        "Not shown by Google": "1",
+        "No employment type": "1",
     }
     assert {str(each["state"]): each["count"] for each in context["states"]} == {
-        "published": "9", "scheduled": "1", "draft": "1", "expired": "8",
+        "published": "12", "scheduled": "1", "draft": "1", "expired": "11",
     }  # fmt: skip
 
 

@@ -70,7 +70,8 @@ def test_filter_is_switched_off_in_the_list(anna: Client) -> None:
     }
     data |= {f"form-{n}-is_active": "on" for n in range(1, len(rows))}
     assert saved(anna.post("/admin/vacancies/filter/", data))
-    assert [each["keyword"] for each in anna.get("/v1/filters").json()["data"]] == ["types"]
+    offered = [each["keyword"] for each in anna.get("/v1/filters").json()["data"] if each["id"] <= 100]
+    assert offered == ["types"]
 
 
 # --- added in place ---

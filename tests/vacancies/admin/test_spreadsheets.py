@@ -3,7 +3,9 @@
 import csv
 import re
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from io import BytesIO, StringIO
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,7 +22,8 @@ from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST, VIEWER, staff, texts
 from vacancies.admin.spreadsheets import pages
 from vacancies.admin.spreadsheets.columns import COLUMNS, Table, headings, joined, split
-from vacancies.models import Change, Vacancy, Version
+from vacancies.admin.spreadsheets.values import CellError, Values, _amount
+from vacancies.models import Change, Place, Vacancy, Version
 
 pytestmark = pytest.mark.django_db
 IMPORT = f"{LIST}import/"
@@ -29,13 +32,26 @@ TITLES = [
     "Closing date", "Audience", "Featured", "Continuously open", "Internal title", "Application URL",
     "Image URL", "Video",
 ]  # fmt: skip
-OTHERS = COLUMNS[COLUMNS.index("video") + 1 : -1]  # in the order of the model
-TITLES += [*(capfirst(Vacancy._meta.get_field(name).verbose_name) for name in OTHERS), "Last change"]
+FACTS = [
+    "Reference", "Language of the texts", "Work place", "Places", "Countries for remote work", "Pay from",
+    "Pay to", "Currency", "Pay period", "Pay note", "Show pay",
+]  # fmt: skip
+OTHERS = COLUMNS[COLUMNS.index("is_pay_public") + 1 : -1]  # in the order of the model
+TITLES += [*FACTS, *(capfirst(Vacancy._meta.get_field(name).verbose_name) for name in OTHERS), "Last change"]
+
+
+PLACES = (
+    {"street": "Kaai 1", "postal_code": "9000", "locality": "Ghent", "country": "BE", "latitude": 51,
+     "longitude": 3.5, "position": 0},
+    {"locality": "Antwerp", "country": "BE", "position": 1},
+    {"kind": "applicant", "country": "NL", "position": 1},
+    {"kind": "applicant", "country": "BE", "position": 0},
+)  # fmt: skip
 
 
 @pytest.fixture
 def nurse(at) -> Vacancy:
-    return make_vacancy(
+    made = make_vacancy(
         title="Nurse",
         brand=make_brand("Mine"),
         location="Ghent",
@@ -43,7 +59,18 @@ def nurse(at) -> Vacancy:
         publish_from=datetime(2026, 1, 5, 8, 0, 0, 123456, tzinfo=UTC),
         publish_until=datetime(2026, 5, 1, tzinfo=UTC),
         description="<p>Care\nfor people</p>\n",
+        reference="HW-1",
+        language="nl",
+        work_place="hybrid",
+        pay_min=3100,
+        pay_max="4250.50",
+        pay_currency="EUR",
+        pay_period="month",
+        pay_note="Gross",
+        is_pay_public=False,
     )
+    Place.objects.bulk_create(Place(vacancy=made, **place) for place in PLACES)
+    return made
 
 
 def rows_of(response: Any) -> list[list[str]]:
@@ -104,6 +131,8 @@ def test_export_has_the_fields_of_the_form(anna, nurse):
     assert row == [
         str(nurse.pk), "Nurse", "Published", "Mine", "Ghent", 'Antwerp; "East; West"', "An Peeters",
         "2026-01-05 08:00:00", "2026-04-30", "Public sites", "no", "no", "", "", "", "",
+        "HW-1", "nl", "Hybrid", "Kaai 1 | 9000 | Ghent |  | BE; Antwerp | BE", "BE; NL", "3100", "4250.5",
+        "EUR", "per month", "Gross", "no",
         *(nurse.description if name == "description" else "" for name in OTHERS), "2026-03-02 08:30:15",
     ]  # fmt: skip
 
@@ -293,6 +322,106 @@ def test_columns_that_are_unknown_are_ignored_and_named(anna, nurse):
     assert shown.context["ignored"] == ["My notes"]
     assert "Ignored columns: My notes." in shown.content.decode()
     assert len(shown.context["changed"][0].notes) == 1  # what is removed from a text
+
+
+# --- facts ---
+
+
+def test_places_keep_their_coordinates(anna, nurse):
+    text = "Kaai 1 | 9000 | Ghent | | be; Kaai 2|9000|Ghent||Belgium\nDoel | België; Gand | BE"
+    shown = upload(anna, csv_file(["ID", "Places", "remote_countries"], [nurse.pk, text, "Frankrijk; be"]))
+    confirm(anna, shown)
+
+    gent = (Decimal("51.05"), Decimal("3.717"))
+    found = Place.objects.filter(kind="site").values_list("street", "locality", "latitude", "longitude")
+    assert list(found) == [
+        ("Kaai 1", "Ghent", Decimal(51), Decimal("3.5")),  # as it was
+        ("Kaai 2", "Ghent", *gent), ("", "Doel", None, None), ("", "Gand", *gent),
+    ]  # fmt: skip
+    assert list(Place.objects.filter(kind="applicant").values_list("country", flat=True)) == ["FR", "BE"]
+    confirm(anna, upload(anna, csv_file(["ID", "Places"], [nurse.pk, ""])))
+    assert not Place.objects.filter(kind="site").exists()
+
+
+def test_amounts_are_read_in_each_notation():
+    values = {
+        "3.100,50": "3100.50", "3,100.50": "3100.50", "3 100": "3100", "3\u202f100,5": "3100.5",
+        "2'500": "2500", "1.234.567": "1234567", "3100,5": "3100.5", "12.50": "12.50", "0,99": "0.99",
+        "-5": "-5",
+    }  # fmt: skip
+    assert {text: _amount(text) for text in values} == values
+    for text, message in (
+        ("3.100", "“3.100” can be 3100 or 3.1. Write it without a separator: 3100."),
+        ("3,100", "“3,100” can be 3100 or 3.1. Write it without a separator: 3100."),
+        *((text, f"“{text}” is not a number. Write it as 2500 or 2500.50.")
+          for text in ("€ 2500", "a", "1,2,3", "3.1000", "1.234.567.89", "12 34", "1e3", "١")),
+    ):  # fmt: skip
+        with pytest.raises(CellError) as refused:
+            _amount(text)
+        assert str(refused.value) == message
+
+
+def test_wrong_places_are_errors():
+    values = Values(
+        SimpleNamespace(instance=Vacancy(), fields={"language": None, "remote_countries": None}), []
+    )
+    names = {"Places": "places", "Countries for remote work": "remote_countries"}
+    names["Language of the texts"] = "language"
+    for column, text, message in WRONG:
+        if column in names and not message.startswith("Choose"):  # of the form
+            with pytest.raises(CellError) as refused:
+                values.value(names[column], text)
+            assert str(refused.value) == message
+
+
+LONG = "“%s” has %d characters; at most %d are allowed."
+SHAPE = (
+    "is not a place. Write a city and a country, such as Antwerp | BE, or street | postal code | city | "
+    "region | country."
+)
+WRONG = (
+    ("Reference", "x" * 101, "Ensure this value has at most 100 characters (it has 101)."),
+    ("Reference", "HW-1", "Another vacancy of this brand has this reference."),
+    ("Language of the texts", "Dutsch",
+     "“Dutsch” is not a language. Write its code, such as nl, or its name."),
+    ("Work place", "home", "Allowed: On site, Hybrid, Remote."),
+    ("Places", "Ghent", f"“Ghent” {SHAPE}"),
+    ("Places", "Ghent | BE | 9000", f"“Ghent | BE | 9000” {SHAPE}"),
+    ("Places", " | BE", f"“| BE” {SHAPE}"),
+    ("Places", "Ghent | XX", "“XX” is not a country. Write its code, such as BE, or its name."),
+    ("Places", f"{'x' * 101} | BE", LONG % ("x" * 101, 101, 100)),
+    ("Places", "Ghent | BE;" * 11, "At most 10 places are allowed. These are 11."),
+    ("Countries for remote work", "XX", "“XX” is not a country. Write its code, such as BE, or its name."),
+    ("Countries for remote work", "BE;NL;FR;DE;LU;ES;IT;PT;PL;SE;FI",
+     "Choose at most 10 countries: these are 11."),
+    ("Pay from", "3.000", "“3.000” can be 3000 or 3. Write it without a separator: 3000."),
+    ("Pay from", "-1", "Ensure this value is greater than or equal to 0."),
+    ("Pay to", "12345678901", "Ensure that there are no more than 10 digits before the decimal point."),
+    ("Pay to", "3000", "The highest pay is below the lowest."),
+    ("Currency", "EURO", "“EURO” is not the code of a currency, such as EUR."),
+    ("Pay from", "", "Pay needs an amount, a currency and a period. Without an amount, leave all empty."),
+    ("Pay period", "fortnight", "Allowed: per hour, per day, per week, per month, per year."),
+    ("Pay note", "x" * 301, "Ensure this value has at most 300 characters (it has 301)."),
+    ("Show pay", "maybe", "Allowed: yes, no."),
+)  # fmt: skip
+
+
+@pytest.mark.slow("fills in a form for each wrong value")
+def test_wrong_facts_are_errors_of_their_cell(anna, nurse):
+    values = {"Title": "A", "Brand": "Mine", "Pay from": "3100", "Pay to": "", "Currency": "EUR"}
+    values |= {"Pay period": "per month"}
+    columns = [*values, *(name for name in FACTS if name not in values)]
+    rows = [[(values | {name: text}).get(each, "") for each in columns] for name, text, _message in WRONG]
+
+    found = errors(upload(anna, csv_file(columns, *rows)))
+
+    shown = {(number, column, message) for number, column, _received, message in found}
+    assert [
+        (number, column, message)
+        for number, (column, _text, message) in enumerate(WRONG, 2)
+        if (number, column, message) not in shown
+    ] == []
+    assert Vacancy.objects.count() == 1
 
 
 # --- errors ---

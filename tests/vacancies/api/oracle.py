@@ -4,7 +4,9 @@ It reads every published vacancy, filters, sorts and pages them in Python, and s
 It uses no list queryset, read model, stored item or cache of the site.
 """
 
+import math
 import re
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl, quote
@@ -15,7 +17,7 @@ from rest_framework.renderers import JSONRenderer
 
 from tests.vacancies.api.search_oracle import search
 from vacancies.api import v0_1, v1
-from vacancies.models import Vacancy, VacancyOption
+from vacancies.models import Place, Vacancy, VacancyOption
 
 PUBLIC, INTERNAL = ("public", "both"), ("internal", "both")
 # path: serializer, audiences, hot vacancies only
@@ -33,6 +35,30 @@ SINGLE = re.compile(r"/v1/vacancies/([0-9]+)")
 def is_public(vacancy: Vacancy, at: datetime) -> bool:
     start, end = vacancy.publish_from, vacancy.publish_until
     return vacancy.status == "published" and start is not None and start <= at and (end is None or at < end)
+
+
+def _is_in(keys: str) -> Callable[[Any], set[str]]:
+    return lambda item: {item[keys]} if isinstance(item[keys], str) else set(item[keys] or ())
+
+
+# The values of a vacancy by name of the filter, from its item in v1.
+FACTS: dict[str, Callable[[Any], set[str]]] = {
+    "country": lambda item: {p["country"] for p in item["places"]} | {*item["remote_countries"]},
+    "work_place": _is_in("work_place"),
+    "employment_types": _is_in("employment_types"),
+    "language": _is_in("language"),
+}
+
+
+def position(latitude: float, longitude: float) -> tuple[float, float, float]:
+    """Return the place of a point on a sphere of radius 1."""
+    north, east = math.radians(latitude), math.radians(longitude)
+    return math.cos(north) * math.cos(east), math.cos(north) * math.sin(east), math.sin(north)
+
+
+def chord(km: float) -> float:
+    """Return how far points of `position` are apart whose great circle is `km` long."""
+    return 2 * math.sin(km / 6371.0088 / 2)
 
 
 def expected(target: str, at: datetime, host: str = "testserver") -> tuple[int, bytes]:
@@ -101,7 +127,23 @@ def _members(path: str, query: dict[str, str], at: datetime) -> tuple[list[int],
     ]  # fmt: skip
     live = [v.pk for v in found]
     for name, value in query.items():
-        if name.startswith("filter[") and name != "filter[search]":
+        if name == "filter[search]":
+            continue
+        if name == "filter[near]":
+            *point, km = map(float, value.split(","))
+            sites: Any = Place.objects.exclude(latitude=None).values_list("vacancy", "latitude", "longitude")
+            near = {
+                pk for pk, *at in sites if math.dist(position(*point), position(*map(float, at))) <= chord(km)
+            }
+            found = [v for v in found if v.pk in near]
+        elif name == "filter[brand]":
+            slugs = dict(Vacancy.objects.values_list("pk", "brand__slug"))
+            found = [v for v in found if settings.MULTI_BRANDING and slugs[v.pk] in value.split(",")]
+        elif (fact := name[7:-1]) in FACTS:
+            items = _serialized(v1.VacancySerializer, [v.pk for v in found], RequestFactory().get("/"))
+            chosen_pks = {item["id"] for item in items if FACTS[fact](item) & {*value.split(",")}}
+            found = [v for v in found if v.pk in chosen_pks]
+        elif name.startswith("filter["):
             chosen = VacancyOption.objects.filter(option__filter__keyword=name[7:-1])
             pairs = set(chosen.values_list("vacancy", "option__value"))
             found = [v for v in found if any((v.pk, option) in pairs for option in value.split(","))]
@@ -118,6 +160,10 @@ def _members(path: str, query: dict[str, str], at: datetime) -> tuple[list[int],
         case "title" | "-title" as order:
             newest = sorted(found, key=lambda v: v.pk, reverse=True)
             newest.sort(key=lambda v: v.title_folded, reverse=order == "-title")
+        case "closes_at" | "-closes_at" as order:
+            newest = sorted(found, key=lambda v: v.pk, reverse=True)
+            newest.sort(key=lambda v: v.publish_until or at, reverse=order == "-closes_at")
+            newest.sort(key=lambda v: v.publish_until is None)
     return [v.pk for v in newest], suggestions
 
 

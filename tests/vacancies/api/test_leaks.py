@@ -4,16 +4,21 @@ The hidden vacancy has texts, options, a brand and a form that nothing else has 
 outsider must get the same bytes and headers with the hidden vacancy in the database as without it.
 """
 
+import re
 from itertools import cycle, product
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from tests.applications.makers import bearer, make_token
+from forms_structure import operations
+from tests.applications.makers import bearer, make_application, make_token
 from tests.chaos import oracle
 from tests.factories import make_insider, make_recruiter, make_vacancy
+from tests.forms_structure.strategies import section, text_field
 from tests.hostile.content import ABSENT, HIDDEN, HIDDEN_WORD, hide
+from vacancies.models import Vacancy
+from vacancies.previews import token_for
 
 pytestmark = pytest.mark.django_db
 
@@ -24,6 +29,12 @@ PAIRS = list(zip(UNPUBLISHED, cycle(MODES)))
 KINDS_BY_MODE = [*PAIRS, ("internal", "authenticated"), ("internal", "network")]
 SHOWN_ID = 1_001
 LISTS = [*oracle.LISTS, "/v1/filters"]
+
+
+OF_HIDDEN = (
+    "filter[country]=IS", "filter[language]=is", "filter[work_place]=remote", "filter[near]=64,-21,9",
+    "filter[employment_types]=VOLUNTEER",
+)  # fmt: skip
 
 
 def targets(kind):
@@ -38,6 +49,8 @@ def targets(kind):
         f"/v1/vacancies/hot?filter[search]={HIDDEN_WORD}&sort=title&fields=id,title",
         f"/v1/filters?filter[search]={HIDDEN_WORD}",
         f"/v1/filters?filter[regions]={option}",
+        f"/v1/vacancies?filter[brand]={option}-brand&sort=closes_at",
+        *(f"{path}?{query}" for path in ("/v1/vacancies", "/v1/filters") for query in OF_HIDDEN),
         *(f"{path}{suffix}" for path in (single, shown) for suffix in ("", "/form", "/form/schema")),
     ]
 
@@ -157,3 +170,32 @@ def test_recruiter_contact_data_shows_only_if_public(client, at):
 
     for path in LISTS:
         assert HIDDEN_WORD not in client.get(path).text
+
+
+def test_pay_that_is_not_public_shows_nowhere(client, settings, site):
+    settings.APPLY_PAGES = True
+    mail = text_field("mail", type="email", role="email", required=True)
+    pay = {"pay_min": "7777.77", "pay_max": 8888, "pay_currency": "EUR", "pay_period": "month"}
+    vacancy = make_vacancy(
+        is_hot=True, audience="both", form=operations.create(name="Own", structure=[section(mail)]), **pay,
+        pay_note=HIDDEN_WORD, options={"regions": ["Ghent"]},
+    )  # fmt: skip
+    applicant = make_application(vacancy=vacancy).user
+    tokens = bearer(make_token(applicant))
+    client.force_login(applicant)
+    single, preview = f"/v1/vacancies/{vacancy.pk}", token_for(vacancy.pk)
+    paths = {*LISTS, single, f"{single}/form", f"{single}/form/schema", f"{single}?preview={preview}"}
+    paths |= {"/v1/vacancies?fields=pay", "/v1/user/applications", "/account/", "/openapi.json"}
+    paths |= {f"/vacancies/{vacancy.pk}", f"/preview/{preview}", f"/apply/{vacancy.pk}"}
+
+    def showing():
+        answers = {path: client.get(path, headers=tokens if "user" in path else {}) for path in paths}
+        assert {answer.status_code for answer in answers.values()} == {200}
+        text = rf"7\D?777|8\D?888|{HIDDEN_WORD}"
+        return {path for path, answer in answers.items() if re.search(text, answer.text)}
+
+    assert f"/vacancies/{vacancy.pk}" in showing()
+    assert "/v1/user/applications" in showing()
+    Vacancy.objects.filter(pk=vacancy.pk).update(is_pay_public=False)
+    assert showing() == set()
+    assert client.get(f"/v1/vacancies?filter[search]={HIDDEN_WORD}").json()["meta"]["total"] == 0

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.chaos import oracle
 from tests.factories import make_brand, make_vacancy
-from vacancies.models import Attachment, Brand, FilterOption, Recruiter, Vacancy
+from vacancies.models import Attachment, Brand, FilterOption, Place, Recruiter, Vacancy
 
 LISTS = tuple(oracle.LISTS)
 
@@ -91,6 +91,7 @@ def make_full():
         recruiters=("Bo", "Cy"),
     )
     Attachment.objects.create(vacancy=vacancy, name="a.pdf", url="https://example.org/a.pdf")
+    Place.objects.create(vacancy=vacancy, locality="Ghent", country="BE")
     return vacancy
 
 
@@ -140,12 +141,15 @@ def test_query_count_of_filters_does_not_depend_on_the_vacancies(
     client, at, filters, django_assert_num_queries
 ):
     for _ in make_many():
-        # active filters, their options with counts, next change (2)
-        with django_assert_num_queries(4):
+        # active filters, their options with counts, next change (2), counts of brand, work place and language
+        # together, of countries, of employment types, names of brands
+        with django_assert_num_queries(8):
             client.get("/v1/filters")
         # and one for each filter in use
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(10):
             client.get("/v1/filters", {"filter[regions]": "ghent", "filter[types]": "nurse"})
+        with django_assert_num_queries(9):
+            client.get("/v1/filters", {"filter[language]": "en", "filter[country]": "BE"})
 
 
 def test_fields_load_only_what_they_show(client, at):

@@ -118,6 +118,10 @@ QUERIES = (
     "filter[regions]=antwerp&filter[regions]=ghent",
     "filter%5Bregions%5D%5B%5D=antwerp&filter[regions]=ghent,mons",
     "fields=id&fields=title", "fields[]=slug&fields[]=id,title&page[size]=2",
+    "filter[brand]=harbour-works,nobody", "filter[country]=NL,BE&sort=closes_at", "filter[country]=be",
+    "filter[work_place]=remote,nowhere&sort=-closes_at", "filter[employment_types][]=FULL_TIME",
+    "filter[language]=nl", "filter[language]=en,fr", "filter[near]=51.2,4.2,20", "filter[near]=51.2,4.2,10",
+    "filter[near]=51.2,4.2,20&filter[country]=NL&filter[language]=nl&fields=id&page[size]=1&page[number]=2",
 )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Columns by type, also of types that no column of a vacancy has yet: imports, spreadsheets, history."""
 
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -22,6 +23,9 @@ COLUMNS: dict[str, Any] = {
     "url": WebURLField(),
     "flag": models.BooleanField(default=False),
     "number": models.PositiveSmallIntegerField(null=True, blank=True, validators=[MinValueValidator(1)]),
+    "decimal": models.DecimalField(
+        max_digits=4, decimal_places=2, null=True, blank=True, validators=[MinValueValidator(0)]
+    ),
     "day": models.DateField(null=True, blank=True),
     "time": models.DateTimeField(null=True, blank=True),
     "level": models.CharField(max_length=10, choices=LEVELS, blank=True, default=""),
@@ -38,13 +42,14 @@ def test_values_of_items_are_imported_by_type():
         "url": [("https://a.example", "https://a.example"), (None, "")],
         "flag": [(True, True), (None, False)],
         "number": [(3, 3), (None, None)],
+        "decimal": [(3, 3), (2.5, Decimal("2.5")), (None, None)],
         "day": [("2027-01-15", date(2027, 1, 15)), (None, None)],
         "time": [("2027-01-15T08:00:00Z", AT), (None, None)],
         "level": [("senior", "senior"), (None, ""), ("", "")],
     }
     bad = {
         "line": ["123456", 5], "url": ["ftp://a.example"], "flag": ["yes"], "number": [0, "x"],
-        "day": ["soon"], "time": ["soon"], "level": ["boss", 1],
+        "decimal": [-1, 100, 0.001, "2.5", True], "day": ["soon"], "time": ["soon"], "level": ["boss", 1],
     }  # fmt: skip
     assert [
         (name, value)
@@ -65,25 +70,29 @@ def test_cells_are_read_again():
         ("line", "a", "a", "a"),
         ("flag", True, "yes", True),
         ("number", 3, 3, "3"),
+        ("decimal", Decimal("2.50"), 2.5, "2.5"),
         ("day", date(2027, 1, 15), date(2027, 1, 15), "2027-01-15"),
         ("time", AT, datetime(2027, 1, 15, 8), ["2027-01-15", "08:00:00", ""]),
         ("level", "senior", "Senior level", "senior"),
     ):
         assert cell(COLUMNS[name], value) == shown
         assert values._plain(COLUMNS[name], str(shown)) == posted
-    assert [cell(COLUMNS[name], None) for name in ("number", "day", "time")] == ["", "", ""]
-    assert [values._plain(COLUMNS[name], "") for name in ("number", "day", "level")] == ["", "", ""]
-    for name in ("day", "time", "level"):
+    assert [cell(COLUMNS[name], None) for name in ("number", "decimal", "day", "time")] == [""] * 4
+    assert [values._plain(COLUMNS[name], "") for name in ("number", "decimal", "day", "level")] == [""] * 4
+    for name in ("decimal", "day", "time", "level"):
         with pytest.raises(CellError):
             values._plain(COLUMNS[name], "soon")
 
 
 def test_history_shows_dates_and_choices(monkeypatch):
     monkeypatch.setattr(diff, "_field", COLUMNS.get)
-    stored = versions.as_json({"day": date(2027, 1, 15), "time": AT, "level": "senior", "number": 3})
+    stored = versions.as_json(
+        {"day": date(2027, 1, 15), "time": AT, "level": "senior", "number": 3, "decimal": Decimal("2.50")}
+    )
     assert stored == {
         "day": "2027-01-15", "time": "2027-01-15T08:00:00+00:00", "level": "senior", "number": 3,
+        "decimal": "2.5",
     }  # fmt: skip
     assert [diff.lines(name, value) for name, value in stored.items()] == [
-        ["15 Jan 2027"], ["15 Jan 2027, 08:00"], ["Senior level"], ["3"],
+        ["15 Jan 2027"], ["15 Jan 2027, 08:00"], ["Senior level"], ["3"], ["2.5"],
     ]  # fmt: skip

@@ -19,6 +19,7 @@ from vacancies.models import (
     Brand,
     Filter,
     FilterOption,
+    Place,
     Recruiter,
     Vacancy,
     VacancyOption,
@@ -28,6 +29,9 @@ from vacancies.models import (
 pytestmark = pytest.mark.django_db
 
 FULL = json.loads((Path(__file__).parents[2] / "contract/v1/vacancy-full.json").read_text())["data"]
+FULL["url"] = None  # of the brand, which no item contains
+# Keys of the publication, which items of this API have, and tests of publication set.
+PUBLICATION = ("published_at", "closes_at", "closing_date")
 # A folder with vacancies.v1.json and internal.v1.json of another service.
 REAL_DATA = os.environ.get("REAL_DATA")
 
@@ -42,21 +46,26 @@ def write(folder, items, name="items.json"):
 
 
 def items(count, **values):
-    """Return `count` different items like FULL."""
+    """Return `count` different items like FULL, without PUBLICATION."""
     made = []
     for number in range(1, count + 1):
         item = copy.deepcopy(FULL) | {
             "id": 1000 + number,
             "title": f"Job {number}",
             "slug": f"job-{number}-({1000 + number})",
+            "reference": f"HW-{number}",
         }
+        for key in PUBLICATION:
+            del item[key]
         made.append(item | values)
     return made
 
 
 def snapshot():
     """Return every row that an import can change."""
-    models = (Vacancy, VacancyOption, VacancyRecruiter, Attachment, Brand, Recruiter, Filter)
+    models = (
+        Vacancy, VacancyOption, VacancyRecruiter, Place, Attachment, Brand, Recruiter, Filter, FilterOption,
+    )  # fmt: skip
     return [list(model.objects.order_by("pk").values()) for model in models]
 
 
@@ -80,7 +89,7 @@ def test_imported_item_is_served_unchanged(client, tmp_path):
     assert (code, lines) == (0, [])
     assert summary == (
         "1 vacancies: 1 created, 0 updated, 0 unchanged, 0 refused, 0 left as drafts. "
-        "4 brands and recruiters created or updated."
+        "4 brands and recruiters created or updated. 2 options received their employment type."
     )
     assert served(client, 101) == as_body(FULL)
     assert client.get("/v1/vacancies").json()["data"] == [FULL]
@@ -371,12 +380,19 @@ def test_json_report_of_a_dry_run(tmp_path, capfd):
     assert report.pop("summary").startswith("Dry run, nothing was written. 1 vacancies: 1 created")
     assert report == {
         "created": 1, "updated": 0, "unchanged": 0, "refused": 0, "expired": 0,
-        "not_public": 0, "moved": 0, "related": 4, "drafts": [], "failed": [], "notes": [],
+        "not_public": 0, "moved": 0, "related": 4, "typed": 2, "drafts": [], "failed": [], "notes": [],
     }  # fmt: skip
     assert capfd.readouterr() == ("", "")  # no progress bar without a terminal
 
 
 # --- real data ---
+
+
+ADDED = {
+    "apply_url": None, "reference": None, "language": "en", "work_place": None, "places": [],
+    "remote_countries": [], "employment_types": [], "pay": None, "published_at": None, "closes_at": None,
+    "closing_date": None, "url": None,
+}  # fmt: skip
 
 
 @pytest.mark.slow("imports several times")
@@ -388,7 +404,8 @@ def test_real_vacancies_are_served_unchanged(client, settings):
     rows = {name: json.loads(path.read_text())["data"] for name, path in files.items()}
     first: dict[tuple[str, str], str] = {}  # labels that differ in case or outer spaces become the first one
     for item in (*rows["vacancies"], *rows["internal"]):
-        item.setdefault("apply_url", None)  # the source has no such key
+        for key, value in ADDED.items():  # the source has no such keys
+            item.setdefault(key, item["created_at"] if key == "published_at" else value)
         for keyword in Keyword:
             labels = [item[keyword]] if isinstance(item[keyword], str) else item[keyword] or []
             merged = [first.setdefault((keyword, x.strip().casefold()), x.strip()) for x in labels]

@@ -89,19 +89,21 @@ def test_partial_item_changes_its_keys_only(client, tmp_path):
 def test_empty_value_clears_the_field(client, tmp_path, empty):
     run(write(tmp_path, [FULL]))
     keys = [keyword.value for keyword in Keyword] if empty != "" else []
-    keys += ["recruiters"] if empty != "" else []
+    keys += ["recruiters", "places", "remote_countries", "employment_types"] if empty != "" else []
     if empty != []:
         kind: Any = models.Field if empty is None else (models.CharField, models.TextField)
         keys += ["image", *(each.name for each in COLUMNS if each.blank and isinstance(each, kind))]
     item = FULL | dict.fromkeys(keys, empty)
     if empty is None:
-        item |= {"attachments": None, "is_hot": None}
+        item |= {"attachments": None, "is_hot": None, "pay": None}
 
     code, _, lines = run(write(tmp_path, [item]))
 
     shown = one(client, 101)
     assert (code, lines) == (0, [])
-    assert {key: shown[key] for key in keys if shown[key]} == {}
+    assert shown["language"] == "en"  # of the site
+    assert {key: shown[key] for key in {*keys} - {"language"} if shown[key]} == {}
+    assert (shown["pay"] is None) == (empty is None)
     is_given = empty is not None
     assert ("attachments" in shown, shown["is_hot"]) == (is_given, FULL["is_hot"] and is_given)
 
@@ -517,3 +519,8 @@ def test_ambiguous_time_is_the_first_and_reported(tmp_path, time_machine):
     assert run(path)[::2] == (0, [f"note: {WHO} {note}"])
     assert Vacancy.objects.get().created_at == datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
     assert run(path)[1].startswith("Nothing changed")
+
+    later = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)  # which the interface shows as the same time
+    Vacancy.objects.update(created_at=later)
+    assert run(path)[1].startswith("Nothing changed")
+    assert Vacancy.objects.get().created_at == later

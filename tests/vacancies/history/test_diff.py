@@ -45,7 +45,12 @@ def test_unchanged_content_is_no_difference():
     assert differences(now, now) == []
     new = {"title": "Nurse", "image": "", "attachments": []}
     assert [each.name for each in differences({}, new)] == ["title"]  # no replaced file
-    assert differences({}, {"location": "", "brand": None, "regions": [], "is_hot": False}) == []
+    assert (
+        differences(
+            {}, {"location": "", "brand": None, "regions": [], "is_hot": False, "is_pay_public": True}
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,6 +62,7 @@ def test_unchanged_content_is_no_difference():
          "<div><ins>•</ins> One</div><div><ins>• Two</ins></div>"),
         ("is_hot", False, True, "Featured", "<div><ins>Yes</ins></div>"),
         ("is_hot", True, False, "Featured", "<div><del>Yes</del></div>"),
+        ("is_pay_public", True, False, "Show pay", "<div><ins>No</ins></div>"),
         ("audience", "public", "internal", "Audience",
          "<div><del>Public sites</del> <ins>Internal only</ins></div>"),
         ("brand", [1, "Acme"], None, "Brand", "<div><del>Acme</del></div>"),

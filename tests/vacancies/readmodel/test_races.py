@@ -20,7 +20,7 @@ from django.utils import timezone
 from forms_structure import operations
 from forms_structure.api import v1 as forms_v1
 from jobsite.serving.revision import read_state
-from tests.factories import make_brand, make_filter, make_option, make_vacancy
+from tests.factories import make_brand, make_option, make_vacancy
 from tests.forms_structure.strategies import specimen
 from tests.parallel import waiting
 from tests.vacancies.api import oracle
@@ -37,9 +37,11 @@ from tests.vacancies.readmodel.helpers import (
 from vacancies.api import lists, process_cache
 from vacancies.models import (
     Attachment,
+    Brand,
     Filter,
     FilterOption,
     ListedVacancy,
+    Place,
     Recruiter,
     RenderedItem,
     Vacancy,
@@ -60,6 +62,19 @@ CHILD_ROWS: dict[str, Callable[[Vacancy], tuple[str, list[Any]]]] = {
         "VALUES (%s, 'A', '', 'https://files.example.com/a.pdf', 0)",
         [vacancy.pk],
     ),
+    "place": lambda vacancy: (
+        "INSERT INTO vacancies_place "
+        "(vacancy_id, position, kind, street, postal_code, locality, region, country) "
+        "VALUES (%s, 0, 'site', '', '', 'Ghent', '', 'BE')",
+        [vacancy.pk],
+    ),
+}
+# Changes of other rows that stored items show: of the option, and of the brand.
+OPTION_CHANGES = {
+    "filter": "UPDATE vacancies_filter SET keyword = 'functiongroup' WHERE keyword = 'regions'",
+    "filter of the option": "UPDATE vacancies_filteroption SET filter_id = "
+    "(SELECT id FROM vacancies_filter WHERE keyword = 'work_regimes') WHERE label = 'Ghent'",
+    "employment type": "UPDATE vacancies_filteroption SET employment_type = 'INTERN' WHERE label = 'Ghent'",
 }
 
 
@@ -87,9 +102,9 @@ def test_child_row_is_committed_while_its_vacancy_is_read(site):
 
 
 @on_postgresql
-@pytest.mark.parametrize("table", ["vacancies_filteroption", "vacancies_filter"])
+@pytest.mark.parametrize("change", OPTION_CHANGES)
 @pytest.mark.parametrize("is_late", ["option", "publication"])
-def test_option_moves_while_a_vacancy_gets_it_or_is_published_with_it(site, table, is_late):
+def test_option_changes_while_a_vacancy_gets_it_or_is_published_with_it(site, change, is_late):
     option = make_option("regions", "Ghent")
     is_draft = is_late == "publication"
     vacancy = make_vacancy(status="draft" if is_draft else "published")
@@ -103,13 +118,24 @@ def test_option_moves_while_a_vacancy_gets_it_or_is_published_with_it(site, tabl
     else:
         step = give
     Filter.objects.filter(keyword="functiongroup").delete()
-    unused = make_filter("work_regimes")
     with elsewhere() as execute:
-        if table == "vacancies_filter":
-            execute("UPDATE vacancies_filter SET keyword = 'functiongroup' WHERE id = %s", [option.filter_id])
-        else:
-            execute("UPDATE vacancies_filteroption SET filter_id = %s WHERE id = %s", [unused.pk, option.pk])
+        execute(OPTION_CHANGES[change])
         later = now_or_later(step)
+        site.body(f"{LIST}/{vacancy.pk}"), site.body(LIST)
+    later()
+    check(site, f"{LIST}/{vacancy.pk}")
+    check(site, LIST)
+
+
+@on_postgresql
+@pytest.mark.parametrize("is_late", ["brand", "publication"])
+def test_brand_gets_another_address_while_a_vacancy_gets_it_or_is_published_with_it(site, is_late):
+    acme, other = make_brand("Acme", vacancy_url="https://acme.test/"), make_brand("Other")
+    vacancy = make_vacancy(brand=other) if is_late == "brand" else make_vacancy(brand=acme, status="draft")
+    values = {"brand": acme} if is_late == "brand" else {"status": "published"}
+    with elsewhere() as execute:
+        execute("UPDATE vacancies_brand SET vacancy_url = 'https://new.test/' WHERE id = %s", [acme.pk])
+        later = now_or_later(partial(Vacancy.objects.filter(pk=vacancy.pk).update, **values))
         site.body(f"{LIST}/{vacancy.pk}"), site.body(LIST)
     later()
     check(site, f"{LIST}/{vacancy.pk}")
@@ -148,6 +174,30 @@ def test_option_moves_to_another_filter(site):
     Filter.objects.filter(keyword="types").update(keyword="jobcustom1_values")
     for path in paths:
         check(site, path)
+
+
+FACT_CHANGES: dict[str, Callable[[Vacancy], Any]] = {
+    "place is changed": lambda vacancy: Place.objects.update(locality="Bruges"),
+    "place is added": lambda vacancy: Place.objects.create(vacancy=vacancy, kind="applicant", country="FR"),
+    "place is deleted": lambda vacancy: Place.objects.all().delete(),
+    "employment type": lambda vacancy: FilterOption.objects.update(employment_type="INTERN"),
+    "address of the brand": lambda vacancy: Brand.objects.update(vacancy_url="https://acme.test/"),
+    "pay": lambda vacancy: Vacancy.objects.update(pay_note="Committee 330"),
+}
+
+
+def test_change_of_a_fact_shows_at_once(site):
+    vacancy = make_vacancy(options={"regions": ["Ghent"]}, places=({"locality": "Ghent", "country": "BE"},))
+    paths = (LIST, f"{LIST}/{vacancy.pk}")
+    unchanged = []
+    for name, change in FACT_CHANGES.items():
+        before = [site.body(path) for path in paths]
+        change(vacancy)
+        for path in paths:
+            check(site, path)
+        if {*before} & {site.body(path) for path in paths}:
+            unchanged.append(name)
+    assert unchanged == []
 
 
 @on_postgresql

@@ -22,7 +22,16 @@ from tests.factories import make_option, make_vacancy
 from tests.vacancies.api.site import LISTS, ON_POSTGRESQL, Site
 from tests.vacancies.readmodel.helpers import use_small_buckets, write_rows
 from vacancies.api.lists import ListViewSet
-from vacancies.models import Audience, BucketCount, ListedVacancy, Vacancy, VacancyOption
+from vacancies.models import (
+    Audience,
+    Brand,
+    BucketCount,
+    FilterOption,
+    ListedVacancy,
+    Place,
+    Vacancy,
+    VacancyOption,
+)
 from vacancies.readmodel.maintenance import balance, mark_expired, rebuild
 
 STEPS = int(os.environ.get("READMODEL_STEPS", "300"))
@@ -110,6 +119,19 @@ class World:
         for vacancy in self.some(0.05).exclude(choices__option=option):
             VacancyOption.objects.create(vacancy=vacancy, option=option, position=0)
 
+    def choose_places(self) -> None:
+        Place.objects.filter(vacancy__in=self.some()).delete()
+        for vacancy in self.some(0.05):
+            city = self.random.choice(REGIONS).title()
+            Place.objects.create(vacancy=vacancy, locality=city, country="BE")
+        Place.objects.filter(vacancy__in=self.some(0.05)).update(region="Flanders")
+
+    def change_others(self) -> None:
+        kind = self.random.choice(("", "INTERN", "FULL_TIME"))
+        FilterOption.objects.filter(pk=self.random.choice(self.options).pk).update(employment_type=kind)
+        address = self.random.choice(("", "https://acme.test/", "https://new.test/"))
+        Brand.objects.update(vacancy_url=address)
+
     def roll_back(self) -> None:
         with transaction.atomic():
             self.one_of(self.CHANGES)()
@@ -146,7 +168,7 @@ class World:
         write_rows(self.some(), is_expired=False)
 
     CHANGES = {create: 6, create_many: 3, save: 8, update: 6, redate: 4, shift: 3, end: 2, delete: 5,
-               choose_options: 2}  # fmt: skip
+               choose_options: 2, choose_places: 2, change_others: 1}  # fmt: skip
     OPERATIONS = CHANGES | {
         roll_back: 2, roll_back_in_part: 2, move_clock: 10, move_clock_to_the_next_change: 10,
     }  # fmt: skip

@@ -9,15 +9,26 @@ from django.utils import timezone
 
 from tests.factories import make_vacancy
 from tests.vacancies.readmodel.helpers import on_postgresql
-from vacancies.models import Attachment, BucketCount, ListedVacancy, Vacancy, VacancyOption, VacancyRecruiter
+from vacancies.models import (
+    Attachment,
+    BucketCount,
+    ListedVacancy,
+    Place,
+    Vacancy,
+    VacancyOption,
+    VacancyRecruiter,
+)
 
 pytestmark = [on_postgresql, pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 
 
+GHENT = {"locality": "Ghent", "country": "BE"}
+
+
 def test_child_row_that_moves_changes_both_vacancies() -> None:
     unchanged = {}
-    for model in (VacancyOption, VacancyRecruiter, Attachment):
-        source = make_vacancy(options={"regions": ["Ghent"]}, recruiters=("Bo",))
+    for model in (VacancyOption, VacancyRecruiter, Attachment, Place):
+        source = make_vacancy(options={"regions": ["Ghent"]}, recruiters=("Bo",), places=(GHENT,))
         Attachment.objects.create(vacancy=source, name="Terms", url="https://x.test/a.pdf")
         target = make_vacancy()
         ListedVacancy.objects.update(row_version=0)
@@ -26,7 +37,7 @@ def test_child_row_that_moves_changes_both_vacancies() -> None:
         same = ListedVacancy.objects.filter(row_version=0, vacancy__in=(source, target))
         unchanged[model.__name__] = list(same.values_list("vacancy", flat=True))
 
-    assert unchanged == {"VacancyOption": [], "VacancyRecruiter": [], "Attachment": []}
+    assert unchanged == {"VacancyOption": [], "VacancyRecruiter": [], "Attachment": [], "Place": []}
 
 
 def test_expired_vacancy_is_in_no_total() -> None:

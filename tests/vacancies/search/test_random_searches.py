@@ -39,7 +39,11 @@ QUERIES = (
     "chaufeur", "zzzz", "office", "東", "acme", "lumen care", "voltijd", "verpleegkundige",
     "nachtschicht chauffeur", "&", '"night work"', "off",
 )  # fmt: skip
-SORTS = ("", "relevance", "title", "published_at", "-published_at")
+SORTS = ("", "relevance", "title", "published_at", "-published_at", "-closes_at")
+FILTERS = (
+    ("regions", "voltijds,night-work"), ("brand", "acme"), ("country", "BE,NL"), ("language", "en"),
+    ("language", "nl,fr"), ("employment_types", "FULL_TIME"), ("work_place", "remote"), ("near", "51,4,50"),
+)  # fmt: skip
 
 
 class World:
@@ -62,6 +66,7 @@ class World:
             "location": choose(PLACES),
             "description": choose(TEXTS),
             "language": choose(("", "en", "nl", "fr", "de", "es")),
+            "work_place": choose(("", "remote")),
             "is_hot": self.random.random() < 0.5,
             "audience": choose(("public", "both", "internal")),
             "status": choose(("published",) * 4 + ("draft",)),
@@ -80,7 +85,9 @@ class World:
         options = {"regions": self.random.sample(LABELS, self.random.randint(0, 2))}
         made = make_vacancy(brand=brand, options=options, **self.values())
         if self.random.random() < 0.4:
-            Place.objects.create(vacancy=made, locality=self.random.choice(PLACES[:3]), country="BE")
+            Place.objects.create(
+                vacancy=made, locality=self.random.choice(PLACES[:3]), country="BE", latitude=51, longitude=4
+            )
 
     def save(self) -> None:
         for vacancy in self.some(0.1):
@@ -110,7 +117,11 @@ class World:
     def rename(self) -> None:
         for option in FilterOption.objects.all():
             label = f"{self.random.choice(LABELS)} {option.pk}"
-            FilterOption.objects.filter(pk=option.pk).update(label=label, value=f"renamed-{option.pk}")
+            values = {
+                "value": f"renamed-{option.pk}",
+                "employment_type": self.random.choice(("", "FULL_TIME")),
+            }
+            FilterOption.objects.filter(pk=option.pk).update(label=label, **values)
         for brand in Brand.objects.filter(name__startswith="Lumen"):
             name = f"Lumen {self.random.choice(TITLES)} {brand.pk}"
             Brand.objects.filter(pk=brand.pk).update(name=name)
@@ -146,8 +157,9 @@ class World:
             query = {"filter[search]": self.random.choice(QUERIES), "fields": "id,title", "page[size]": 100}
             if sort := self.random.choice(SORTS):
                 query["sort"] = sort
-            if self.random.random() < 0.2:
-                query["filter[regions]"] = "voltijds,night-work"
+            if self.random.random() < 0.4:
+                name, value = self.random.choice(FILTERS)
+                query[f"filter[{name}]"] = value
             target = f"{path}?{urlencode(query)}"
             self.process.same(target)
             Site().same(target)

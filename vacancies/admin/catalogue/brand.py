@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
+from django.core.exceptions import ValidationError
 from django.db.models import ForeignKey, ManyToManyField, QuerySet
-from django.forms import ModelChoiceField, ModelMultipleChoiceField
+from django.forms import ModelChoiceField, ModelForm, ModelMultipleChoiceField
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -21,13 +22,23 @@ from vacancies.admin.catalogue.form import forms_for
 from vacancies.models import Brand, Vacancy
 
 
+class BrandForm(ModelForm):
+    def clean_slug(self) -> str:
+        """Report a value that is taken at its field. The constraint reports it above the form."""
+        slug: str = self.cleaned_data["slug"]
+        if slug and Brand.objects.filter(slug=slug).exclude(pk=self.instance.pk).exists():
+            raise ValidationError(_("Another brand has this value."), code="unique")
+        return slug
+
+
 @admin.register(Brand)
 class BrandAdmin(ContentAdmin):
+    form = BrandForm
     list_display = ("name", "small_icon", "url", "vacancy_count")
     autocomplete_fields = ("form",)
     search_fields = ("name",)
     fieldsets = (
-        (None, {"fields": ("name", "description", "url", "form")}),
+        (None, {"fields": ("name", "slug", "description", "url", "vacancy_url", "form")}),
         (_("People"), {"fields": ("members", "requires_approval")}),
         (_("Icons"), {"fields": (
             "icon_small", "icon_small_url", "small_icon",

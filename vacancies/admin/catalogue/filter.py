@@ -67,7 +67,7 @@ class FilterOptionFormSet(PositionedFormSet):
 class FilterOptionInline(PartInline):
     model = FilterOption
     formset = FilterOptionFormSet
-    fields = ("label", "value", "is_active", "position", "used")
+    fields = ("label", "value", "employment_type", "is_active", "position", "used")
     readonly_fields = ("used",)
     verbose_name_plural = gettext_lazy("options")
 
@@ -172,13 +172,13 @@ class FilterAdmin(JobsiteAdmin):
 class FilterOptionAdmin(JobsiteAdmin):
     """The options of all filters, to search, switch off and merge."""
 
-    list_display = ("label", "filter", "value", "is_active", "used")
+    list_display = ("label", "filter", "value", "employment_type", "is_active", "used")
     list_filter = ("filter", "is_active")
     list_select_related = ("filter",)
-    list_editable = ("is_active",)
+    list_editable = ("employment_type", "is_active")
     search_fields = ("label", "value", "filter__label")
     ordering = ("filter__position", "position", "label")
-    fields = ("filter", "label", "value", "is_active", "position", "used")
+    fields = ("filter", "label", "value", "employment_type", "is_active", "position", "used")
     actions = ("merge",)
 
     def get_queryset(self, request: UserRequest) -> QuerySet:

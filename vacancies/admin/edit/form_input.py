@@ -56,7 +56,7 @@ def parse_post_data(text: str) -> Input | None:
     return data if is_valid else None
 
 
-def initial_post_data(form: forms.BaseForm, formsets: Iterable[forms.BaseFormSet]) -> Input:
+def initial_post_data(form: forms.BaseForm, formsets: Iterable[Any]) -> Input:
     """Return what a browser posts from the unbound `form` and `formsets` if nothing is changed, without the
     hidden inputs of the page itself. A file is represented by its stored name."""
     found: Input = {}
@@ -67,7 +67,8 @@ def initial_post_data(form: forms.BaseForm, formsets: Iterable[forms.BaseFormSet
         found[f"{formset.prefix}-INITIAL_FORMS"] = [str(len(formset.initial_forms))]
         for row in formset.forms:
             for bound in row:
-                found |= _values(bound)
+                if row.instance.pk or bound.name != formset.fk.name:  # the page has no parent for a new row
+                    found |= _values(bound)
     return found
 
 

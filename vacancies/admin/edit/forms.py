@@ -1,6 +1,6 @@
 """The form of a vacancy with its inlines: how it starts, and the content that it produces."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,12 +12,13 @@ from django.forms import all_valid
 from django.forms.utils import ErrorDict
 
 from jobsite.text.html import sanitise
+from jobsite.text.iso_names import country_name
 from jobsite.types import UserRequest
 from vacancies.admin.edit.form_input import Files, Input, initial_post_data, to_querydict
 from vacancies.choices import Keyword
 from vacancies.fields import html_fields
-from vacancies.history.versions import Content, columns_of, file_of
-from vacancies.models import Vacancy, VacancyRecruiter
+from vacancies.history.versions import Content, as_json, columns_of, file_of
+from vacancies.models import Attachment, Place, Vacancy, VacancyRecruiter
 
 
 @dataclass
@@ -92,13 +93,22 @@ def form_content(form: Any, formsets: Any = ()) -> Content:
     for keyword in set(Keyword.values) & set(form.fields):
         labels = dict(form.fields[keyword].choices)
         values[keyword] = [[pk, str(labels.get(pk, pk))] for pk in form.cleaned_data[keyword]]
+    if "remote_countries" in form.fields:
+        codes = form.cleaned_data["remote_countries"]
+        values["remote_countries"] = [[code, country_name(code)] for code in codes]
     for formset in formsets:
         rows = [row.instance for row in formset.kept_forms]
         rows.sort(key=lambda row: (row.position, row.pk is None, row.pk))
-        if formset.model is VacancyRecruiter:
-            values["recruiters"] = [[row.recruiter_id, str(row.recruiter)] for row in rows]
-        else:
-            values["attachments"] = [
-                {"name": row.name, "file": file_of(row.file), "url": row.url} for row in rows
-            ]
+        name, value_of = _LISTS[formset.model]
+        values[name] = [value_of(row) for row in rows]
     return values
+
+
+# By the model of a formset: the name of the list in a content, and what it has of a row.
+_LISTS: dict[type[Model], tuple[str, Callable[[Any], object]]] = {
+    Place: ("places", lambda row: as_json(row.address)),
+    VacancyRecruiter: ("recruiters", lambda row: [row.recruiter_id, str(row.recruiter)]),
+    Attachment: (
+        "attachments", lambda row: {"name": row.name, "file": file_of(row.file), "url": row.url},
+    ),
+}  # fmt: skip

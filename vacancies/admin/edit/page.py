@@ -28,6 +28,7 @@ from vacancies.admin.edit.form_input import FILES, chosen_files, post_data
 from vacancies.admin.edit.forms import EditForms, Start, make_forms
 from vacancies.admin.edit.merge import Merge
 from vacancies.admin.edit.prefill import start_of_request
+from vacancies.admin.edit.typing_aids import typing_aids
 from vacancies.admin.publication.approval import last_request
 from vacancies.admin.publication.pages import PublicationPages
 from vacancies.dates import closing_date_of
@@ -198,6 +199,7 @@ class EditPage:
             "preserved_filters": admin.get_preserved_filters(request),
             "not_filled_in": not_filled_in,
             "date_rules": date_rules(),
+            "typing_aids": typing_aids(request.user),
             "can_add_options": request.user.has_perm("vacancies.add_filteroption"),
             **self.extra_context,
             **(self._autosave_context(forms, unsaved) if may_save else {}),

@@ -32,6 +32,8 @@ def initial_values(content: Content, user: User) -> tuple[dict[str, object], lis
     missing: list[str] = []
     columns = {column.name for column in Vacancy._meta.concrete_fields} | set(Keyword.values)
     for name, value in content.items():
+        if name == "remote_countries":
+            initial[name] = [code for code, _name in value]
         if name not in columns or name in PUBLICATION:
             continue
         if name not in rows:
@@ -80,6 +82,8 @@ def start_of_request(request: UserRequest, vacancy: Vacancy) -> Start:
     if approval is None:
         return Start()
     initial, missing = initial_values(approval.changes, request.user)
-    lists = {"recruiters": _("Other recruiters"), "attachments": _("Attachments")}
+    lists = {
+        "places": _("Places"), "recruiters": _("Other recruiters"), "attachments": _("Attachments"),
+    }  # fmt: skip
     missing += [label for name, label in lists.items() if name in approval.changes]
     return Start(initial, not_filled_in=missing)

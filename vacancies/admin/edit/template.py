@@ -28,7 +28,7 @@ from vacancies.admin.edit.forms import Start
 from vacancies.admin.edit.prefill import files_of, initial_values, link_rows, recruiter_rows
 from vacancies.history.diff import field_values
 from vacancies.history.versions import PUBLICATION, Content, read_content
-from vacancies.models import Attachment, VacancyRecruiter, VacancyTemplate
+from vacancies.models import Attachment, Place, VacancyRecruiter, VacancyTemplate
 from vacancies.operations.save import store_uploads
 from vacancies.querysets import EVERY_BRAND, own_brand
 
@@ -58,9 +58,10 @@ class TemplateForm(forms.ModelForm):
         brand_choices(self.fields["brand"], user)
 
 
-def without_publication(values: Content) -> Content:
-    """Return `values`, the content of a vacancy, for a template."""
-    return {name: value for name, value in values.items() if name not in PUBLICATION}
+def for_template(values: Content) -> Content:
+    """Return `values`, the content of a vacancy, without what only one vacancy has."""
+    left_out = (*PUBLICATION, "reference")
+    return {name: value for name, value in values.items() if name not in left_out}
 
 
 @admin.register(VacancyTemplate)
@@ -149,7 +150,7 @@ class TemplatePages(AdminPages):
             initial={"name": vacancy.title[:200], "brand": vacancy.brand_id},
         )
         if request.method == "POST" and form.is_valid():
-            form.instance.content = without_publication(read_content(vacancy))
+            form.instance.content = for_template(read_content(vacancy))
             form.instance.updated_by = request.user
             try:
                 with transaction.atomic():
@@ -190,7 +191,11 @@ def start_of(template: VacancyTemplate, user: User) -> Start:
     """Return what the form of a new vacancy starts with."""
     initial, missing = initial_values(template.content, user)
     people, gone = recruiter_rows(template.content)
-    rows = {VacancyRecruiter: people, Attachment: link_rows(template.content)}
+    rows = {
+        Place: template.content.get("places") or [],
+        VacancyRecruiter: people,
+        Attachment: link_rows(template.content),
+    }
     return Start(initial, rows, template.content.get("image") or "", missing + gone)
 
 
@@ -207,7 +212,7 @@ def chosen_files(request: UserRequest, template: VacancyTemplate) -> list[dict[s
 
 def save_template(template: VacancyTemplate, values: Content, user: User) -> None:
     """Save the content of a form as that of the template."""
-    template.content = store_uploads(without_publication(values))
+    template.content = store_uploads(for_template(values))
     template.updated_by, template.updated_at = user, timezone.now()
     template.save()
 

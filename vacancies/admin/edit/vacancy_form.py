@@ -7,25 +7,34 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.core.validators import MaxValueValidator
-from django.db.models import Q
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db.models import F, Q
 from django.forms.models import construct_instance
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from unfold.widgets import UnfoldAdminSingleDateWidget
+from unfold.widgets import UnfoldAdminSingleDateWidget, UnfoldAdminTextInputWidget
 
 from jobsite.admin.datetime_fields import DateField
 from jobsite.text.formats import format_datetime
-from vacancies.admin.edit.option_field import options_field
-from vacancies.choices import Keyword
+from vacancies.admin.edit.option_field import CountriesField, LongSelect, options_field
+from vacancies.choices import Keyword, PlaceKind
 from vacancies.dates import end_of_day, is_exact, last_day
 from vacancies.models import Filter, FilterOption, Status, Vacancy
-from vacancies.operations.blockers import save_blockers
+from vacancies.operations.blockers import PAY, save_blockers
+from vacancies.validators import validate_currency
 
 MAX_OPTIONS = 200  # options in a page; longer lists are searched
+
+
+class CurrencyField(forms.CharField):
+    """The code of a currency, also in small letters."""
+
+    def to_python(self, value: Any) -> str:
+        return str(super().to_python(value)).upper()
 
 
 class VacancyForm(forms.ModelForm):
@@ -40,11 +49,20 @@ class VacancyForm(forms.ModelForm):
             )
         ],
     )
+    remote_countries = CountriesField()
+    pay_currency = CurrencyField(
+        label=capfirst(Vacancy._meta.get_field("pay_currency").verbose_name),
+        required=False,
+        widget=UnfoldAdminTextInputWidget({"maxlength": 3}),
+        validators=[validate_currency],  # and no other: one message
+        help_text=Vacancy._meta.get_field("pay_currency").help_text,
+    )
     vars().update({keyword.value: options_field(keyword) for keyword in Keyword})
 
     class Meta:
         model = Vacancy
         exclude = ()  # the admin passes the fields of its fieldsets  # noqa: DJ006
+        widgets = {"language": LongSelect}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -52,6 +70,12 @@ class VacancyForm(forms.ModelForm):
             self.initial["version"] = self.instance.updated_at.isoformat()
             if until := self.instance.publish_until:
                 self.initial["last_day"] = last_day(until)
+            if "remote_countries" in self.fields:
+                places = self.instance.places.filter(kind=PlaceKind.APPLICANT)
+                self.initial.setdefault("remote_countries", list(places.values_list("country", flat=True)))
+        for name in {"pay_min", "pay_max"} & set(self.fields):
+            # That of the model runs after `clean`, which would compare the amounts.
+            self.fields[name].validators.append(MinValueValidator(0))
         self._fill_options()
         self._explain()
 
@@ -87,9 +111,12 @@ class VacancyForm(forms.ModelForm):
         """Set the label and the choices of each filter: its active options, and those of the vacancy."""
         chosen: dict[str, list[int]] = {}
         if self.instance.pk:
-            links = self.instance.choices.order_by("position", "pk")
-            for keyword, pk in links.values_list("option__filter__keyword", "option"):
-                chosen.setdefault(keyword, []).append(pk)
+            links = self.instance.choices.order_by("position", "pk").annotate(
+                keyword=F("option__filter__keyword"), employment_type=F("option__employment_type")
+            )
+            self.instance.ordered_choices = list(links)  # for its employment types
+            for link in links:
+                chosen.setdefault(link.keyword, []).append(link.option_id)
         selected = [pk for pks in chosen.values() for pk in pks]
         offered: dict[str, list[tuple[int, str]]] = {}
         rows = FilterOption.objects.filter(Q(is_active=True) | Q(pk__in=selected))
@@ -128,6 +155,8 @@ class VacancyForm(forms.ModelForm):
         changed = set(self.changed_data)
         if "last_day" in changed:
             changed.add("publish_until")
+        if set(PAY) & set(self.errors):  # what is left says nothing about the whole
+            changed -= set(PAY)
         self.add_reasons(save_blockers(after=candidate, changed=changed, at=now))
 
     def add_reasons(self, reasons: Mapping[str, Any]) -> None:

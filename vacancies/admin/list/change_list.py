@@ -32,7 +32,8 @@ VIEW_VAR, EDIT_VAR = "view", "edit"  # parameters of the list that do not filter
 SORTED = 50_000  # more rows are not sorted: there is no index for each column
 # What cells show. The others, such as the texts, stay in the database.
 LIST_FIELDS = (
-    "title", "status", "audience", "is_hot", "publish_from", "publish_until", "location", "updated_at",
+    "title", "status", "audience", "is_hot", "publish_from", "publish_until", "location", "work_place",
+    "reference", "updated_at",
     "brand__name", "head_recruiter__name",
 )  # fmt: skip
 

@@ -58,7 +58,7 @@ class RowForm(VacancyForm):
     is_hot = forms.BooleanField(
         label=gettext_lazy("Featured"), required=False, widget=forms.CheckboxInput, show_hidden_initial=True
     )
-    vars().update({keyword.value: None for keyword in Keyword})
+    vars().update(dict.fromkeys(("remote_countries", "pay_currency", *Keyword.values)))
 
     class Meta(VacancyForm.Meta):
         fields = ("is_hot",)

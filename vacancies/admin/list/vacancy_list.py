@@ -25,7 +25,7 @@ from vacancies.models import Vacancy
 from vacancies.querysets import VacancyQuerySet
 
 DEFAULT_COLUMNS = ("state", "brand", "audience", "hot", "appears", "last_day")
-COLUMNS = (*DEFAULT_COLUMNS, "recruiter", "location", "changed")
+COLUMNS = (*DEFAULT_COLUMNS, "recruiter", "location", "work_place", "reference", "changed")
 TITLE = "title"  # always the first column
 MAX_IDS_IN_QUERY = 500
 
@@ -141,6 +141,14 @@ class VacancyListAdmin(JobsiteAdmin):
     @display(description=gettext_lazy("Location"), ordering="location")
     def location(self, vacancy: Vacancy) -> str:
         return vacancy.location or "-"
+
+    @display(description=gettext_lazy("Work place"), ordering="work_place")
+    def work_place(self, vacancy: Vacancy) -> str:
+        return vacancy.get_work_place_display() or "-"
+
+    @display(description=gettext_lazy("Reference"), ordering="reference")
+    def reference(self, vacancy: Vacancy) -> str:
+        return vacancy.reference or "-"
 
     @display(description=gettext_lazy("Last change"), ordering="updated_at")
     def changed(self, vacancy: Vacancy) -> str:

@@ -186,7 +186,7 @@ class PublicationPages(AdminPages):
 
 def sections(action: PublicationAction, vacancies: VacancyQuerySet) -> list[Section]:
     """Return what the confirmation page of `action` lists: the vacancies of which it overwrites something, or
-    that have a content warning; the others; those that it refuses, with the reason."""
+    that have a content warning; those that lack facts; the others; those that it refuses, with the reason."""
     at = timezone.now()
     result = action.run(vacancies=vacancies, at=at, author=None, is_preview=True, **action.preview_values(at))
     refused = {vacancy.pk: list(reasons.values()) for vacancy, reasons in result.refused.items()}
@@ -194,6 +194,7 @@ def sections(action: PublicationAction, vacancies: VacancyQuerySet) -> list[Sect
     if action.shows_changes:
         rows = with_warnings(rows, at=at)
     noted: list[Row] = []
+    lacking: list[Row] = []
     plain: list[Row] = []
     left: list[Row] = []
     for vacancy in rows.iterator(chunk_size=2000):
@@ -202,11 +203,14 @@ def sections(action: PublicationAction, vacancies: VacancyQuerySet) -> list[Sect
             continue
         notes: list[str] = action.overwritten(vacancy)
         warnings = content_warnings(vacancy) if action.shows_changes else []
+        is_noted = bool(notes) or not all(warning.is_of_facts for warning in warnings)
         if texts := "; ".join(str(warning.text) for warning in warnings):
             notes.append(_("Content warnings: %(texts)s.") % {"texts": texts})
-        (noted if notes else plain).append(Row(str(vacancy), notes, vacancy.state))
+        rows_of = noted if is_noted else lacking if notes else plain
+        rows_of.append(Row(str(vacancy), notes, vacancy.state))
     found = [
         Section(_("Check these vacancies (%(count)d)") % {"count": len(noted)}, noted, is_warning=True),
+        Section(_("Facts are missing for search engines (%(count)d)") % {"count": len(lacking)}, lacking),
         Section(_("Vacancies (%(count)d)") % {"count": len(plain)}, plain),
         Section(_("Not changed (%(count)d)") % {"count": len(left)}, left, is_changed=False),
     ]

@@ -22,17 +22,20 @@ from vacancies.choices import Keyword
 from vacancies.dates import last_day
 from vacancies.exchange.columns import COLUMNS as SHARED_COLUMNS
 from vacancies.exchange.columns import cell
+from vacancies.fields import plain_fields
 from vacancies.history.diff import field_labels
-from vacancies.models import Filter, Recruiter, Vacancy
+from vacancies.models import Filter, Place, Recruiter, Vacancy
 
 BATCH = 500  # rows that are read at a time
 # The names of the columns: fields of the form, after the id and before the time of the last change.
 _FIRST = (
     "id", "title", "status", "brand", "location", *Keyword.values, "head_recruiter",
     "publish_from", "last_day", "audience", "is_hot", "is_permanent", "title_internal", "apply_url",
-    "image_url", "video",
+    "image_url", "video", "reference", "language", "work_place", "places", "remote_countries",
+    "pay_min", "pay_max", "pay_currency", "pay_period", "pay_note", "is_pay_public",
 )  # fmt: skip
 COLUMNS = (*_FIRST, *(column.name for column in SHARED_COLUMNS if column.name not in _FIRST), "updated_at")
+_PAY = tuple(column for column in plain_fields(Vacancy) if "pay_" in column.name)
 QUOTE = '"'
 SPECIAL = {QUOTE, ";"}  # characters of labels that need quotes
 
@@ -102,7 +105,9 @@ def recruiter_text(recruiter: Recruiter | None, namesakes: set[str]) -> str:
 def cells(vacancy: Vacancy, namesakes: set[str]) -> dict[str, Cell]:
     """Return the cells of `vacancy`, by column. Requires `with_related()`."""
     until = vacancy.publish_until
-    return {column.name: cell(column, getattr(vacancy, column.name)) for column in SHARED_COLUMNS} | {
+    return {
+        column.name: cell(column, getattr(vacancy, column.name)) for column in (*SHARED_COLUMNS, *_PAY)
+    } | {
         "id": vacancy.pk,
         "title": vacancy.title,
         "title_internal": vacancy.title_internal,
@@ -110,12 +115,20 @@ def cells(vacancy: Vacancy, namesakes: set[str]) -> dict[str, Cell]:
         "status": str(vacancy.state.label),
         "brand": vacancy.brand.name if vacancy.brand else "",
         **{keyword.value: joined(vacancy.labels(keyword)) for keyword in Keyword},
+        "places": joined(place_text(place) for place in vacancy.sites),
+        "remote_countries": joined(vacancy.remote_countries),
         "head_recruiter": recruiter_text(vacancy.head_recruiter, namesakes),
         "publish_from": local(vacancy.publish_from),
         "last_day": last_day(until) if until else "",
         "audience": vacancy.get_audience_display(),
         "updated_at": local(vacancy.updated_at),
     }
+
+
+def place_text(place: Place) -> str:
+    """Return "Antwerp | BE", or all parts if there are more of them."""
+    parts = [place.street, place.postal_code, place.locality, place.region, place.country]
+    return " | ".join(parts if parts[0] or parts[1] or parts[3] else [place.locality, place.country])
 
 
 def joined(labels: Iterable[str]) -> str:

@@ -32,6 +32,7 @@ from vacancies.admin.spreadsheets.columns import (
 from vacancies.admin.spreadsheets.values import CellError, Values
 from vacancies.dates import closing_date_of
 from vacancies.history.diff import Difference, differences, field_labels, marked
+from vacancies.history.versions import Content
 from vacancies.models import State, Vacancy, Version
 from vacancies.operations.approval_requests import SUBMITTED
 from vacancies.operations.save import Plan, plan_save, save_content, set_values
@@ -131,7 +132,7 @@ class Import:
 
     def preview(self, rows: Iterable[PlannedRow]) -> list[RowResult]:
         """Return what importing each row would change. Writes nothing."""
-        return [result for result, _form in map(self._read, rows)]
+        return [result for result, _form, _content in map(self._read, rows)]
 
     def run(self, rows: list[PlannedRow], shown: dict[str, str]) -> tuple[bool, list[RowResult]]:
         """Import all rows, or none if one has an error or differs from the digest that was `shown` for it.
@@ -141,18 +142,19 @@ class Import:
             known = Vacancy.objects.filter(pk__in=[row.pk for row in rows if row.pk]).order_by("pk")
             list(known.select_for_update().values_list("pk"))
             read = [self._read(row) for row in rows]
-            for row, (result, _form) in zip(rows, read, strict=True):
+            for row, (result, _form, _content) in zip(rows, read, strict=True):
                 result.is_meanwhile_changed = result.digest(row.texts) != shown.get(str(row.number))
-            results = [result for result, _form in read]
+            results = [result for result, _form, _content in read]
             if any(result.errors or result.is_meanwhile_changed for result in results):
                 return False, results
             at = timezone.now()  # of all rows, so that they are undone together
-            for result, form in read:
-                self._save(result, form, at)
+            for result, form, content in read:
+                self._save(result, form, content, at)
         return True, results
 
-    def _read(self, row: PlannedRow) -> tuple[RowResult, Any]:
-        """Return what importing the row would change, or its errors, and the form with its values."""
+    def _read(self, row: PlannedRow) -> tuple[RowResult, Any, Content]:
+        """Return what importing the row would change, or its errors, the form with its values, and the
+        content that it wants."""
         result = RowResult(row.number, row.pk, is_new=row.pk is None, title=row.texts.get("title", ""))
         page, request = self.page, self.request
         vacancy = page.get_queryset(request).filter(pk=row.pk).first() if row.pk else None
@@ -160,23 +162,25 @@ class Import:
             result.title = vacancy.title
         self._check_access(row, vacancy, result)
         if result.errors:
-            return result, None
+            return result, None, {}
         # All fields: the page of a vacancy has buttons for its status, a row has a column.
         fields = flatten_fieldsets(page.fieldsets)
         form_class = page.get_form(request, vacancy, change=vacancy is not None, fields=fields)
         form = form_class(QueryDict(mutable=True), instance=copy(vacancy))
         posted = self._posted_values(row, form, result)
         if result.errors:
-            return result, None
+            return result, None, {}
+        places = {name: posted.pop(name) for name in ("places",) if name in posted}  # not in the form
         _fill(form, posted)
         if not self._is_valid(row, form, result):
-            return result, None
+            return result, None, {}
+        content = form_content(form) | places
         try:
-            plan = plan_save(vacancy or Vacancy(), form_content(form), at=timezone.now())
+            plan = plan_save(vacancy or Vacancy(), content, at=timezone.now())
         except ValidationError as error:
             form.add_reasons(error.message_dict)
             self._is_valid(row, form, result)
-            return result, None
+            return result, None, {}
         result.title = form.instance.title
         if plan.requested:  # shown with the other changes
             result.notes.append(str(SUBMITTED))
@@ -185,10 +189,10 @@ class Import:
             self._closing_date(plan, closing) if each.name == "publish_until" else each
             for each in differences(plan.before, plan.after, self.labels)
         ]
-        return result, form
+        return result, form, content
 
-    def _save(self, result: RowResult, form: Any, at: datetime) -> None:
-        saved = save_content(form.instance, form_content(form), author=self.request.user, at=at)
+    def _save(self, result: RowResult, form: Any, content: Content, at: datetime) -> None:
+        saved = save_content(form.instance, content, author=self.request.user, at=at)
         version = Version.objects.filter(vacancy=saved.vacancy.pk, author=self.request.user, created_at=at)
         self.first_version = self.first_version or version.values_list("pk", flat=True).first()
         message = self.page.construct_change_message(self.request, form, [], add=result.is_new)

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time
-from typing import Any
+from decimal import Decimal
+from functools import cache
+from typing import Any, cast
 
 from django.db import models
 from django.forms import Form
@@ -11,8 +13,10 @@ from django.utils.html import escape
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from jobsite.languages import LANGUAGES as SITE_LANGUAGES
 from jobsite.spreadsheets.reading import Formula
 from jobsite.text.html_conversion import convert, is_escaped
+from jobsite.text.iso_names import country_name, language_name
 from jobsite.types import JsonObject
 from vacancies.admin.spreadsheets.columns import (
     by_spelling,
@@ -20,15 +24,19 @@ from vacancies.admin.spreadsheets.columns import (
     recruiters_with_a_namesake,
     split,
 )
-from vacancies.choices import Keyword
+from vacancies.choices import COUNTRIES, LANGUAGES, PLACES_MAX, Keyword, PlaceKind
+from vacancies.cities import find_city
 from vacancies.exchange.columns import FLAGS
 from vacancies.fields import HtmlField
-from vacancies.models import State, Status, Vacancy
+from vacancies.history.versions import Content, as_json, decimal_text
+from vacancies.models import Place, State, Status, Vacancy
 
 MAX_NAMES = 12  # allowed values in an error
 _DAYS = ("%Y-%m-%d",)
 _DAYS_FIRST = ("%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y")  # Excel shows and saves dates like this
 _TIMES = ("%H:%M:%S", "%H:%M")
+_AMOUNT = re.compile(r"(.*?)(?:([.,])(\d{1,2}))?", re.ASCII | re.DOTALL)
+_GROUPS = re.compile(r"\d{1,3}([.,' \u00a0\u2009\u202f\u2019])\d{3}(?:\1\d{3})*", re.ASCII)
 
 
 class CellError(Exception):
@@ -46,11 +54,17 @@ class Values:
         """Return what a browser would post. Raise CellError if the text is not allowed."""
         if isinstance(text, Formula):
             raise CellError(_("Formulas are not read. Replace it by its value."))
+        if name == "places":
+            return self._places(text)
         if name not in self.form.fields:
             raise CellError(_("You cannot change this column."))
         if name in Keyword.values:
             return self._options(name, text)
         match name:
+            case "language":
+                return _code(text, "language") if text else ""
+            case "remote_countries":
+                return [_code(each, "country") for each in split(text)]
             case "status":
                 return self._status(text)
             case "brand":
@@ -62,12 +76,26 @@ class Values:
                 return _datetime(text).date().isoformat() if text else ""
         return self._plain(Vacancy._meta.get_field(name), text)
 
+    def _places(self, text: str) -> list[Content]:
+        """Return the places in the format of a content. Those that the vacancy has keep their coordinates;
+        others get those of their city."""
+        instance = self.form.instance  # type: ignore[attr-defined]
+        rows = instance.places.filter(kind=PlaceKind.SITE) if instance.pk else ()
+        known = {_address(place): place for place in rows}
+        places = [_place(each) for each in split(text)]
+        if len(places) > PLACES_MAX:
+            message = _("At most %(max)d places are allowed. These are %(count)d.")
+            raise CellError(message % {"max": PLACES_MAX, "count": len(places)})
+        return [as_json(known.get(_address(place), place).address) for place in places]
+
     def _plain(self, column: Any, text: str) -> object:
         """Return the value of a column whose type decides how it is read."""
         if column.choices:
             return _choice(text, dict(column.flatchoices))
         if isinstance(column, HtmlField):
             return self._html(text)
+        if isinstance(column, models.DecimalField):
+            return _amount(text) if text else ""
         if isinstance(column, models.BooleanField):
             return _choice(text or "no", FLAGS, {"1": True, "0": False, "x": True})
         if isinstance(column, models.DateTimeField):
@@ -142,6 +170,77 @@ def _datetime(text: str) -> datetime:
     example = datetime.combine(date(2026, 11, 30), time(9))
     text = _("Not a date. Write it as %(date)s, or save the file as XLSX with a date in this cell.")
     raise CellError(text % {"date": example.date().isoformat()})
+
+
+def _amount(text: str) -> str:
+    """Return a number without separators of thousands, and with a decimal point.
+
+    Colleagues write 3.100,50 or 3,100.50. Which one is meant is clear if both separators occur, or one of
+    them twice. 3.100 can be both, in a file that was made on another computer.
+    """
+    whole, sign, decimals = _AMOUNT.fullmatch(text).groups()  # type: ignore[union-attr]
+    if groups := _GROUPS.fullmatch(whole):
+        separator = groups[1]
+        if separator in ".," and not sign and whole.count(separator) == 1:
+            one, other = whole.replace(separator, ""), decimal_text(Decimal(whole.replace(separator, ".")))
+            message = _("“%(text)s” can be %(one)s or %(other)s. Write it without a separator: %(one)s.")
+            raise CellError(message % {"text": text, "one": one, "other": other})
+        if separator != sign:
+            whole = whole.replace(separator, "")
+    if not re.fullmatch(r"-?[0-9]+", whole):
+        message = _("“%(text)s” is not a number. Write it as 2500 or 2500.50.")
+        raise CellError(message % {"text": text})
+    return f"{whole}.{decimals}" if sign else whole
+
+
+def _place(text: str) -> Place:
+    """Return the place in a text, at the coordinates of its city. Raise CellError if it is not one."""
+    parts = [part.strip() for part in text.split("|")]
+    if len(parts) == 2:
+        parts = ["", "", parts[0], "", parts[1]]
+    if len(parts) != 5 or not parts[2]:
+        message = _(
+            "“%(text)s” is not a place. Write a city and a country, such as Antwerp | BE, or street | postal "
+            "code | city | region | country."
+        )
+        raise CellError(message % {"text": text})
+    street, postal_code, locality, region, country = parts
+    place = Place(
+        street=street, postal_code=postal_code, locality=locality, region=region,
+        country=_code(country, "country"),
+    )  # fmt: skip
+    for name in ("street", "postal_code", "locality", "region"):
+        value, column = getattr(place, name), cast(models.Field, Place._meta.get_field(name))
+        if column.max_length and len(value) > column.max_length:
+            message = _("“%(text)s” has %(count)d characters; at most %(max)d are allowed.")
+            raise CellError(message % {"text": value, "count": len(value), "max": column.max_length})
+    if city := find_city(locality, place.country):
+        place.latitude, place.longitude = Decimal(str(city.latitude)), Decimal(str(city.longitude))
+    return place
+
+
+def _address(place: Place) -> tuple[str, ...]:
+    return place.street, place.postal_code, place.locality, place.region, place.country
+
+
+def _code(text: str, kind: str) -> str:
+    """Return the code of a country or a language: `text` is the code, or the name in one of the site's
+    languages."""
+    if code := _codes(kind).get(text.casefold()):
+        return code
+    if kind == "country":
+        message = _("“%(text)s” is not a country. Write its code, such as BE, or its name.")
+    else:
+        message = _("“%(text)s” is not a language. Write its code, such as nl, or its name.")
+    raise CellError(message % {"text": text})
+
+
+@cache
+def _codes(kind: str) -> dict[str, str]:
+    """Return the codes by their accepted spellings."""
+    codes, name_of = (COUNTRIES, country_name) if kind == "country" else (LANGUAGES, language_name)
+    names = {name_of(code, language).casefold(): code for language in SITE_LANGUAGES for code in codes}
+    return names | {code.casefold(): code for code in codes}
 
 
 def _same(one: str, other: str) -> bool:

@@ -66,6 +66,9 @@ class Command(ImportCommand):
         if isinstance(source, Service):
             self.importer.keep_order(source.orders)
 
+    def end_import(self) -> None:
+        self.importer.set_employment_types()
+
     def _recruiter(self, named: str | None) -> Recruiter | None:
         if named is None:
             return None
@@ -93,4 +96,6 @@ def _summary(report: VacancyReport) -> str:
         text += f" {report.moved} moved to preserve the order of the source."
     if report.related:
         text += f" {report.related} brands and recruiters created or updated."
+    if report.typed:
+        text += f" {report.typed} options received their employment type."
     return text

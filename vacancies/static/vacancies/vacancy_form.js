@@ -28,6 +28,27 @@ document.addEventListener("alpine:init", () => {
   }));
 });
 
+// An amount of pay gets the currency and the period that were used last.
+window.addEventListener("load", () => {
+  const aids = document.getElementById("typing-aids");
+  const [from, to, currency, period] = ["min", "max", "currency", "period"].map((name) =>
+    document.getElementById(`id_pay_${name}`));
+  if (!aids || !period) return;
+  const usual = JSON.parse(aids.textContent).pay;
+  let isFilled = false;
+  for (const amount of [from, to]) {
+    amount.addEventListener("change", () => {
+      const isPaid = Boolean(from.value || to.value);
+      if (usual.length && isPaid && !currency.value && !period.value) {
+        [currency.value, period.value] = usual;
+        isFilled = true;
+      } else if (isFilled && !isPaid) {
+        [currency.value, period.value, isFilled] = ["", "", false];
+      }
+    });
+  }
+});
+
 // Requests to the server: review the changes, and add options.
 window.addEventListener("load", () => {
   const page = document.querySelector("[data-vacancy-form]");

@@ -1,0 +1,88 @@
+"""Content warnings about the facts of a vacancy: in words, in the list and in the counts."""
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from tests.factories import make_option, make_vacancy
+from vacancies.admin.edit.page import warnings_about
+from vacancies.models import Vacancy
+from vacancies.quality import (
+    content_warnings,
+    count_warnings,
+    filter_by_warning,
+    missing_for_google,
+    with_warnings,
+)
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
+CODES = ("no-pay", "not-for-google", "no-employment-type")
+GHENT, LILLE = {"locality": "Ghent", "country": "BE"}, {"locality": "Lille", "country": "FR"}
+BELGIUM = {"kind": "applicant", "country": "BE"}
+PAY = {"pay_max": 20, "pay_currency": "EUR", "pay_period": "hour"}
+TYPED, UNTYPED = {"types": ["Full-time"]}, {"types": ["Night"]}
+NO_PAY = "has no pay, but the law of its country requires it"
+NO_TYPE = "none of its options has an employment type, such as full-time"
+GOOGLE = "is not shown by Google, which requires "
+NO_COUNTRY = f"{GOOGLE}a country for remote work"
+CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "all facts": ({"places": (GHENT,), "options": TYPED, **PAY}, []),
+    "no facts": ({}, [f"{GOOGLE}a place"]),
+    "no facts, internal": ({"audience": "internal", "options": UNTYPED}, []),
+    "option without a type": ({"places": (LILLE,), "options": UNTYPED}, [NO_TYPE]),
+    "one of two options has a type": ({"places": (LILLE,), "options": {"types": ["Night", "Full-time"]}}, []),
+    "remote": ({"work_place": "remote"}, [NO_COUNTRY]),
+    "remote with a place": ({"work_place": "remote", "places": (LILLE,)}, [NO_COUNTRY]),
+    "remote, with a country": ({"work_place": "remote", "places": (BELGIUM,), **PAY}, []),
+    "hybrid with a country": ({"work_place": "hybrid", "places": (BELGIUM,), **PAY}, [f"{GOOGLE}a place"]),
+    "no text": ({"description": "", "places": (LILLE,)}, []),
+    "no text, no place": ({"description": "", "audience": "both"}, [f"{GOOGLE}a description, a place"]),
+    "text in the offer": ({"description": "", "offer": "<p>x</p>", "places": (LILLE,)}, []),
+    "no pay": ({"places": (LILLE, GHENT)}, [NO_PAY]),
+    "no pay, internal and remote": ({"audience": "internal", "places": (BELGIUM,)}, [NO_PAY]),
+    "a note instead of pay": ({"places": (GHENT,), "pay_note": "Good pay"}, [NO_PAY]),
+    "pay that is not public": ({"places": (GHENT,), "is_pay_public": False, **PAY}, []),
+}  # fmt: skip
+
+
+def test_facts_that_are_missing_are_named_counted_and_found(settings: Any) -> None:
+    settings.PAY_REQUIRED_IN = ["NL", "BE"]
+    make_option("types", "Full-time", employment_type="FULL_TIME")
+    for title, (values, _) in CASES.items():
+        make_vacancy(title=title, **values)
+    at = timezone.now()
+    vacancies = Vacancy.objects.all()
+
+    found = {
+        row.title: {w.code: str(w.text) for w in content_warnings(row) if w.code in CODES}
+        for row in with_warnings(vacancies, at=at).order_by("pk")
+    }
+
+    assert {title: list(texts.values()) for title, texts in found.items()} == {
+        title: texts for title, (_, texts) in CASES.items()
+    }
+    listed = {
+        code: set(filter_by_warning(vacancies, code, at=at).values_list("title", flat=True)) for code in CODES
+    }
+    assert listed == {code: {title for title in found if code in found[title]} for code in CODES}
+    [counts] = count_warnings(vacancies, at=at).values()
+    assert {code: counts[code] for code in CODES} == {code: len(listed[code]) for code in CODES}
+    settings.PAY_REQUIRED_IN = []
+    assert not filter_by_warning(vacancies, "no-pay", at=at).exists()
+    [counts] = count_warnings(vacancies, at=at).values()
+    assert counts["no-pay"] == 0
+    row = with_warnings(vacancies, at=at).get(title="no text, no place")
+    assert missing_for_google(row) == ["description", "place"]
+
+
+def test_form_says_in_one_line_what_is_missing_after_saving() -> None:
+    contact = {
+        "contact": "<p>Call us</p>",
+        "image_url": "https://acme.test/a.png",
+        "apply_url": "https://acme.test/",
+    }
+    vacancy = make_vacancy(title="Nurse", options=UNTYPED, **contact)
+
+    assert warnings_about(vacancy) == [f"“Nurse”: {GOOGLE}a place; {NO_TYPE}."]
+    assert warnings_about(make_vacancy(status="draft")) == []
