@@ -12,7 +12,6 @@ workers, whose CPU would not be counted.
 
 import argparse
 from collections import defaultdict
-from contextlib import ExitStack
 from statistics import median
 from unittest.mock import patch
 
@@ -25,7 +24,6 @@ from django.test import Client
 from vacancies.api import process_cache, v1
 from vacancies.choices import EmploymentType, Fact
 from vacancies.models import Brand, FilterOption
-from vacancies.querysets import VacancyQuerySet
 
 COUNTRIES = ("NL", "FR", "DE", "LU", "GB", "US", "ES", "IT", "PL")
 
@@ -111,9 +109,7 @@ def main() -> None:
             measured.measure(name, f"/v1/vacancies?{query}")
         for title, query in chosen.items():
             measured.measure(f"/v1/filters, {title}", f"/v1/filters{query}")
-            with ExitStack() as without:
-                without.enter_context(patch.object(VacancyQuerySet, "count_facts", lambda *args: {}))
-                without.enter_context(patch.object(v1, "fact_filters", lambda counts: []))
+            with patch.object(v1, "count_facts", lambda *args: []):
                 measured.measure(f"/v1/filters, {title}, the nine only", f"/v1/filters{query}")
     print("| request | vacancies | first, app + database, ms | repeated |\n|---|--:|--:|--:|")
     for name, kinds in measured.taken.items():

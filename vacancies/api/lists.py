@@ -21,12 +21,11 @@ from jobsite.serving.rendered_items import UnknownPlaceholderError, dumps, proje
 from jobsite.serving.revision import RevisionState, fetch, read_state, snapshot
 from vacancies.api import process_cache
 from vacancies.api.rendered_items import render, resolve, store, stored_version
-from vacancies.filtersets import SEARCH, VacancyFilterSet
+from vacancies.filtersets import SEARCH, SORT, VacancyFilterSet
 from vacancies.models import ListedVacancy, Vacancy
 from vacancies.querysets import LIVE, VacancyList
 from vacancies.readmodel.maintenance import balance
 from vacancies.readmodel.totals import Period, Totals, is_maintained
-from vacancies.search.merge import merge
 
 _REVISION = (
     "(SELECT number FROM jobsite_revision WHERE id = 1), (SELECT shared FROM jobsite_revision WHERE id = 1)"
@@ -107,9 +106,7 @@ class ListViewSet(ReadOnlyViewSet):
                 store(self.item_version, page.rendered)
             if getattr(page.period, "is_unbalanced", False) and balance():
                 process_cache.process.totals = None
-            if process_cache.process.search.is_due:
-                process_cache.process.search.is_due = False
-                merge(always=False)
+            process_cache.merge_if_due()
         if page.period:
             self.until, self.revision = page.period.until, page.period.state.number
         envelope = dumps(self.paginator.links_and_meta(absolute(request, request.path)))
@@ -212,10 +209,11 @@ class ListViewSet(ReadOnlyViewSet):
         if self.filterset_class is not None:
             filterset = self.filterset_class(self.query, queryset=listed, request=self.request)
             filterset.check()
-            if filterset.words:
+            if self.query.keys() & filterset.filters.keys() - {SORT}:
                 with process_cache.process.search.at(state) as index:
-                    return filterset.ranked(filterset.search(index, self.vacancy_list, at=self.now))
-            listed = filterset.qs
+                    return filterset.ids(filterset.search(index, self.vacancy_list, at=self.now))
+            if SORT in self.query:
+                listed = listed.sorted_by(self.query[SORT])
         return listed.values_list("pk", flat=True)
 
     def propose(self, state: RevisionState | None, *, is_snapshot: bool = False) -> bool:
@@ -228,7 +226,7 @@ class ListViewSet(ReadOnlyViewSet):
         filterset.check()
         with process_cache.process.search.at(state) as index:
             search = filterset.search(index, self.vacancy_list, at=self.now)
-            self.paginator.suggestions = search.suggestions(filterset.words)
+            self.paginator.suggestions = search.suggestions(filterset.words) if filterset.words else []
         return True
 
     def joined(self, items: Iterable[bytes]) -> bytes:

@@ -15,6 +15,7 @@ from jobsite.serving.revision import RevisionState
 from vacancies.models import Vacancy
 from vacancies.readmodel.totals import Period, Totals, read_totals
 from vacancies.search.index import SearchCache
+from vacancies.search.merge import merge
 
 MAX_FORMS = 1_000
 MAX_RESOLVERS = 8
@@ -100,3 +101,10 @@ class ProcessCache:
 
 
 process = ProcessCache()
+
+
+def merge_if_due() -> None:
+    """Merge the changes of the index if there are many. Call it outside the snapshot."""
+    if process.search.is_due:
+        process.search.is_due = False
+        merge(always=False)

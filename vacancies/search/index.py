@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from django.conf import settings
 from django.db import connections
+from django.db.models import Q
 from pyroaring import BitMap64
 
 from jobsite.languages import site_language
@@ -149,8 +150,13 @@ class Index:
         return BitMap64.union(*bitmaps) if len(bitmaps) > 1 else bitmaps[0] if bitmaps else BitMap64()
 
     def language(self, code: str) -> BitMap64:
-        """Return the vacancies in the language `code`, which is that of the site if they state none."""
-        return self.union(["g" + code, "g"] if code == site_language() else ["g" + code])
+        """Return the vacancies in the language `code`."""
+        return self.union(self.language_terms(code))
+
+    @staticmethod
+    def language_terms(code: str) -> list[str]:
+        """Vacancies that state no language are in that of the site."""
+        return ["g" + code, "g"] if code == site_language() else ["g" + code]
 
     def trim(self) -> None:
         """Forget the bitmaps if they take too much memory."""
@@ -159,14 +165,12 @@ class Index:
 
     def live(self, vacancy_list: VacancyList, at: datetime) -> BitMap64:
         """Return the vacancies of the list that are public at the time `at`."""
-        published = Vacancy.objects.filter(status=Status.PUBLISHED).order_by()
         listed, expired = self.load(["l" + vacancy_list.column, "e"])
-        gone = published.filter(publish_until__lte=at)
+        gone = Q(publish_until__lte=at)
         if self.base.at and self.base.at <= at:
-            listed, gone = listed - expired, gone.filter(publish_until__gt=self.base.at)
-        scheduled = published.filter(publish_from__gt=at)
-        excluded = [*gone.values_list("pk", flat=True), *scheduled.values_list("pk", flat=True)]
-        return listed - BitMap64(excluded)
+            listed, gone = listed - expired, gone & Q(publish_until__gt=self.base.at)
+        excluded = Vacancy.objects.filter(gone | Q(publish_from__gt=at), status=Status.PUBLISHED).order_by()
+        return listed - BitMap64(excluded.values_list("pk", flat=True))
 
     # --- The vocabulary ---
 

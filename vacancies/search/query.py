@@ -35,6 +35,12 @@ def union(bitmaps: Iterable[BitMap64]) -> BitMap64:
     return BitMap64.union(*bitmaps) if bitmaps else BitMap64()
 
 
+def intersection(first: BitMap64, *others: BitMap64) -> BitMap64:
+    for other in others:
+        first = first & other
+    return first
+
+
 class Search:
     """Searches among the vacancies `within`, a part of `live`, the vacancies of a list at a time."""
 
@@ -107,12 +113,13 @@ class Search:
                     hits = hits & index.language(language)
                 bitmaps.setdefault(scores[cls], []).append(hits)
         by_class: dict[int, list[str]] = {}
-        for term, words in index.labels():
-            if fits := [cls for word in words if (cls := fit(wanted, word, tuple(STEMMERS))) is not None]:
-                by_class.setdefault(min(fits), []).append(term)
+        for term, label in index.labels():
+            fits = [fit(wanted, word, tuple(STEMMERS)) for word in label]
+            if found := [cls for cls in fits if cls is not None]:
+                by_class.setdefault(min(found), []).append(term)
         for cls, terms in by_class.items():
             bitmaps.setdefault(SCORES[LABELS][cls], []).append(index.union(terms))
-        return {score: found for score, each in bitmaps.items() if (found := union(each))}
+        return {score: hits for score, each in bitmaps.items() if (hits := union(each))}
 
     def _split(self, wanted: str) -> tuple[str, str] | None:
         """Return the beginning and the head of a compound: the longest head that occurs in the list."""
@@ -135,7 +142,7 @@ class Search:
     # --- A phrase ---
 
     def _phrase(self, phrase: str, words: list[str]) -> Scores:
-        titles, places = (self._neighbours(*fields, words) for fields in ("qt", "rp"))
+        titles, places = (self._neighbours(pair, word, words) for pair, word in ("qt", "rp"))
         needle = f" {' '.join(words)} "
         named = [term for term, label in self.index.labels() if needle in f" {' '.join(label)} "]
         found = {len(words) * SCORES["t"][0]: titles}

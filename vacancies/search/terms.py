@@ -8,7 +8,7 @@ a country, w the work place. The index adds e: it had expired when the index was
 from collections.abc import Collection, Iterable
 from datetime import datetime
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
 
@@ -57,12 +57,12 @@ def read_entries(pks: Collection[int]) -> dict[int, Entry]:
         for pk, country, *names in of_places.values_list("vacancy", "country", "locality", "region"):
             others[pk].add("c" + country)
             places[pk] += names
-        rows = Vacancy.objects.filter(pk__in=batch, status=Status.PUBLISHED).values_list(
+        rows: Any = Vacancy.objects.filter(pk__in=batch, status=Status.PUBLISHED).values_list(
             "pk", "title", "title_internal", "reference", "location", "search_text", "brand", "language",
             "work_place", "publish_from", "publish_until", "audience", "is_hot",
         )  # fmt: skip
-        for pk, title, internal, reference, location, text, brand, code, work_place, *publication in rows:
-            start, until, audience, is_hot = publication
+        for pk, title, internal, reference, location, text, brand, code, work_place, *listing in rows:
+            start, until, audience, is_hot = listing
             terms = others[pk]
             terms |= _named("t", "q", (title, internal, reference))
             terms |= _named("p", "r", (location, *places[pk]))
@@ -80,7 +80,7 @@ def read_entries(pks: Collection[int]) -> dict[int, Entry]:
 
 
 def _named(word_field: str, pair_field: str, names: Iterable[str]) -> set[str]:
-    terms = set()
+    terms: set[str] = set()
     for name in dict.fromkeys(names):
         text = folded(name)
         words = split_words(text)
