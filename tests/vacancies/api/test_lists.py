@@ -142,8 +142,8 @@ def test_query_count_of_filters_does_not_depend_on_the_vacancies(
     client, at, filters, django_assert_num_queries
 ):
     for _ in make_many():
-        # next change (2), index: changes (3), not live; active filters, their options, brands (2), options with
-        # an employment type
+        # next change (2), index: changes (3), not live; active filters, their options, brands (2), employment
+        # types of options
         with django_assert_num_queries(11):
             client.get("/v1/filters")
         # and one for each filter by options
