@@ -24,6 +24,7 @@ from django.test import Client
 from vacancies.api import process_cache, v1
 from vacancies.choices import EmploymentType, Fact
 from vacancies.models import Brand, FilterOption
+from vacancies.search.merge import merge
 
 COUNTRIES = ("NL", "FR", "DE", "LU", "GB", "US", "ES", "IT", "PL")
 
@@ -53,6 +54,7 @@ def fill(is_one: bool) -> None:
     for keyword in ("contract_types", "work_regimes"):
         for n, option in enumerate(FilterOption.objects.filter(filter__keyword=keyword)):
             FilterOption.objects.filter(pk=option.pk).update(employment_type=EmploymentType.values[n])
+    merge()
     analyze()
 
 

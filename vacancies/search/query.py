@@ -7,7 +7,7 @@ decides. Nothing depends on vacancies that the reader may not see: `live` are th
 import math
 from array import array
 from collections.abc import Iterable
-from itertools import islice, pairwise, product
+from itertools import filterfalse, islice, pairwise, product
 
 from pyroaring import BitMap64
 
@@ -51,11 +51,16 @@ class Search:
     def ranked(self, words: Words) -> "array[int]":
         """Return the ids of the hits, best first, the newest first among equals."""
         found = self.hits(words)
-        newest = self.index.newest_first(union(found.values()))
-        if len(found) < 2:
-            return newest
-        scores = {pk: score for score, bitmap in found.items() for pk in bitmap}
-        return array("q", sorted(newest, key=lambda pk: -scores[pk]))
+        rest: Iterable[int] = self.index.newest_first(union(found.values()))
+        by_score = {}
+        for score, bitmap in sorted(found.items(), key=lambda item: -len(item[1])):  # soon, few are left
+            rest = array("q", rest)
+            by_score[score] = filter(bitmap.__contains__, rest)
+            rest = filterfalse(bitmap.__contains__, rest)
+        ranked = array("q")
+        for _, pks in sorted(by_score.items(), reverse=True):
+            ranked.extend(pks)
+        return ranked
 
     def hits(self, words: Words) -> Scores:
         parts = [self._phrase(*phrase) for phrase in words.phrases] + [self._word(w) for w in words.single]
