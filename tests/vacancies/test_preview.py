@@ -377,7 +377,7 @@ def test_page_shows_facts_in_the_language_of_the_reader(client: Client) -> None:
 
     assert facts_of(page) == {
         "Plaatsen": ["Kaai 1, 2000 Antwerp, België", "Lille, Nord, Frankrijk"],
-        "Landen voor thuiswerk": ["Duitsland, Nederland"],
+        "Landen voor telewerk": ["Duitsland, Nederland"],
         "Types": ["Full-time"],
         "Loon": ["€\xa03.100 – €\xa04.250,50 per maand", "Gross, committee 330"],
         "Sluitingsdatum": ["31 mrt 2026"],

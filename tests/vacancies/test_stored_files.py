@@ -80,7 +80,7 @@ def test_invalid_file_is_a_field_error_and_not_stored(anna: Client, media: Path)
     refusal = "“a.png” is SVG. Use a JPEG, PNG or WebP image."
     assert errors(anna.post(page(vacancy), form)) == {"image": [refusal]}
     response = attach(anna, vacancy, "cv.pdf", SCRIPT)
-    formset = response.context["inline_admin_formsets"][1].formset
+    formset = response.context["inline_admin_formsets"][-1].formset
     assert formset.errors == [{"file": ["“cv.pdf” is HTML, which does not match the extension .pdf."]}]
     assert (stored(media), Attachment.objects.count()) == ([], 0)
 
@@ -123,7 +123,7 @@ def test_full_disk_is_a_form_error(anna: Client, small_disk: Path) -> None:
     (small_disk / "filler").write_bytes(bytes(2**21 - 100_000))
     vacancy = make_vacancy()
     response = attach(anna, vacancy, "a.pdf", b"%PDF-1.7" + bytes(200_000))
-    assert response.context["inline_admin_formsets"][1].formset.errors == [{"file": [str(uploads.NO_ROOM)]}]
+    assert response.context["inline_admin_formsets"][-1].formset.errors == [{"file": [str(uploads.NO_ROOM)]}]
     assert (stored(small_disk), Attachment.objects.count()) == (["filler"], 0)
     assert anna.get(f"/v1/vacancies/{vacancy.pk}").status_code == 200
     assert saved(attach(anna, vacancy, "a.pdf", b"%PDF-1.7"))

@@ -1,5 +1,6 @@
 """The inlines of a vacancy: its places of work, its other recruiters and its attachments."""
 
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,11 +18,15 @@ from jobsite.types import UserRequest
 from vacancies.admin.base import PartInline, PositionedFormSet
 from vacancies.admin.edit.option_field import LongSelect
 from vacancies.choices import PLACES_MAX, PlaceKind
+from vacancies.history.versions import decimal_text
 from vacancies.models import Attachment, Place, VacancyRecruiter
 
 
 class CoordinateField(forms.DecimalField):
-    """Degrees, rounded to six decimals (11 cm): maps give more of them."""
+    """Degrees, rounded to six decimals (11 cm): maps give more of them. Shown without trailing zeros."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return decimal_text(value) if isinstance(value, Decimal) else value
 
     def to_python(self, value: Any) -> Any:
         degrees = super().to_python(value)
