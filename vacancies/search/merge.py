@@ -2,7 +2,7 @@
 
 import secrets
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -20,9 +20,9 @@ from vacancies.search.words import STEMMERS, key
 BLOCK = 10_000  # vacancies whose terms are in memory
 
 
-def merge(*, always: bool = True) -> bool:
-    """Merge all changes; without `always`, only if they are many. Return False if another transaction merges
-    or this one may not: in it, nothing else can commit."""
+def merge(*, always: bool = True, anew: bool = False) -> bool:
+    """Merge all changes; without `always`, only if they are many. With `anew`, make the index again, for
+    example after `loaddata`. Return False if another transaction merges, or in a transaction."""
     if connection.in_atomic_block:
         return False
     with suppress(DatabaseError), replica.reading(DEFAULT_DB_ALIAS), transaction.atomic():
@@ -32,22 +32,15 @@ def merge(*, always: bool = True) -> bool:
                 # Before the snapshot, which begins with the first query.
                 cursor.execute("LOCK TABLE vacancies_searchterm IN SHARE ROW EXCLUSIVE MODE NOWAIT")
         base = Base.read()
-        if base.language not in ("", site_language()):
+        if anew or base.language not in ("", site_language()):
             _forget()
             base = Base()
         changes = dict(SearchChange.objects.values_list("pk", "vacancy_id"))
         if changes and (always or is_due(base, len(changes))):
-            _Merge(base, set(changes.values())).run()
+            _Merge(set(changes.values())).run()
             _delete(SearchChange, list(changes))
         return True
     return False
-
-
-def rebuild() -> bool:
-    """Make the index again, for example after `loaddata`."""
-    with transaction.atomic():
-        _forget()
-    return merge()
 
 
 def _forget() -> None:
@@ -64,8 +57,8 @@ def _delete(model: Any, pks: list) -> None:
 
 
 class _Merge:
-    def __init__(self, base: Base, pks: set[int]) -> None:
-        self.base, self.pks, self.gone = base, pks, BitMap64(pks)
+    def __init__(self, pks: set[int]) -> None:
+        self.pks, self.gone = pks, BitMap64(pks)
         self.now = timezone.now()
         self.added: dict[str, BitMap64] = {}
         self.words: dict[str, set[str]] = {code: set() for code in (*STEMMERS, "")}
@@ -99,23 +92,30 @@ class _Merge:
     def _write_bitmaps(self) -> set[str]:
         """Write the bitmaps that change, and return the words that a vacancy has."""
         known, changed, empty = set(), [], []
-        stored = SearchTerm.objects.exclude(term__startswith="#").values_list("term", "ids")
-        for term, ids in stored.iterator(chunk_size=BLOCK):
-            before = BitMap64.deserialize(bytes(ids))
-            added = self.added.pop(term, BitMap64())
-            after = added if term == "e" else before - self.gone | added
-            if not after:
-                empty.append(term)
-                continue
+        for term, ids in self._stored():
+            before = BitMap64.deserialize(ids)
+            added = self.added.pop(term, None)
+            if added is not None or before.intersect(self.gone):
+                after = added or BitMap64()
+                if term != "e":
+                    after = before - self.gone | after
+                (changed if after else empty).append((term, after))
+                if not after:
+                    continue
             if term[0] in WORDS:
                 known.add(term[1:])
-            if after != before:
-                changed.append(_row(term, after))
         known.update(term[1:] for term in self.added if term[0] in WORDS)
-        self._write(changed)
-        self._write(_row(term, ids) for term, ids in self.added.items())
-        _delete(SearchTerm, empty)
+        self._write(_row(term, ids) for term, ids in (*changed, *self.added.items()))
+        _delete(SearchTerm, [term for term, _ in empty])
         return known
+
+    @staticmethod
+    def _stored() -> Iterator[tuple[str, bytes]]:
+        """Yield all terms, with little memory and without models: there are hundreds of thousands."""
+        with connection.chunked_cursor() as cursor:
+            cursor.execute("SELECT term, ids FROM vacancies_searchterm WHERE term NOT LIKE '#%'")
+            while rows := cursor.fetchmany(BLOCK):
+                yield from rows
 
     def _write_texts(self, known: set[str]) -> None:
         """Write the vocabulary: the words of before that a vacancy still has, and the new ones."""

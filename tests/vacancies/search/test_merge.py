@@ -12,9 +12,10 @@ from tests.parallel import at_once
 from tests.vacancies.api.site import Site
 from tests.vacancies.readmodel.helpers import elsewhere, on_postgresql
 from vacancies.models import Place, SearchChange, SearchTerm, Vacancy, VacancyOption
+from vacancies.search import index
 from vacancies.search import merge as merging
 from vacancies.search.index import Base
-from vacancies.search.merge import merge, rebuild
+from vacancies.search.merge import merge
 
 
 def found(site, text):
@@ -67,8 +68,9 @@ def test_merged_words_disappear_with_their_last_vacancy(site):
     assert found(site, "nurse") == ["Nurse"]
 
 
-def test_reader_merges_many_changes(site):
-    for number in range(60):
+def test_reader_merges_many_changes(site, monkeypatch):
+    monkeypatch.setattr(index, "CHANGES_MIN", 10)
+    for number in range(11):
         make_vacancy(title=f"Nurse {number}")
     site.body("/v1/vacancies?filter[search]=nurse")
     assert not SearchChange.objects.exists()
@@ -169,5 +171,5 @@ def test_writers_and_mergers_at_once(site):
     for process in (site, Site()):
         for text in ("nurse", "baker", "cook nurse", "cook 4"):
             found(process, text)
-    assert rebuild()
+    assert merge(anew=True)
     assert len(found(Site(), "nurse")) == 13

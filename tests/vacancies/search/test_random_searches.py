@@ -19,7 +19,7 @@ from tests.factories import make_brand, make_option, make_vacancy
 from tests.vacancies.api.site import V1_LISTS, Site
 from vacancies.models import Brand, FilterOption, Place, SearchChange, Vacancy, VacancyOption
 from vacancies.search import index
-from vacancies.search.merge import merge, rebuild
+from vacancies.search.merge import merge
 
 STEPS = int(os.environ.get("SEARCH_STEPS", "60"))
 SEED = int(os.environ.get("SEARCH_SEED", "0"))
@@ -142,7 +142,7 @@ class World:
         assert not SearchChange.objects.exists()
 
     def rebuild(self) -> None:
-        rebuild()
+        assert merge(anew=True)
 
     CHANGES = {create: 8, save: 5, update: 5, redate: 3, change_options: 3, change_places: 2, rename: 2,
                delete: 2, roll_back: 1, move_clock: 4, merge: 4, rebuild: 1}  # fmt: skip

@@ -11,7 +11,7 @@ from vacancies.api.versions import LIST_VIEWS
 from vacancies.models import ListedVacancy, RenderedItem
 from vacancies.readmodel.maintenance import rebuild
 from vacancies.readmodel.totals import is_maintained
-from vacancies.search.merge import rebuild as rebuild_search
+from vacancies.search.merge import merge
 
 BATCH = 500
 
@@ -36,7 +36,7 @@ class Command(BaseCommand):
         if options["rebuild"]:
             if is_maintained():
                 rebuild()
-            rebuild_search()
+            merge(anew=True)
         for view in LIST_VIEWS:
             version = view.item_version
             with self.progress(total=ListedVacancy.objects.count(), unit=f" of {version}") as bar:
