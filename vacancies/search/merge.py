@@ -91,7 +91,9 @@ class _Merge:
 
     def _write_bitmaps(self) -> set[str]:
         """Write the bitmaps that change, and return the words that a vacancy has."""
-        known, changed, empty = set(), [], []
+        known: set[str] = set()
+        changed: list[tuple[str, BitMap64]] = []
+        empty: list[str] = []
         for term, ids in self._stored():
             before = BitMap64.deserialize(ids)
             added = self.added.pop(term, None)
@@ -99,14 +101,15 @@ class _Merge:
                 after = added or BitMap64()
                 if term != "e":
                     after = before - self.gone | after
-                (changed if after else empty).append((term, after))
                 if not after:
+                    empty.append(term)
                     continue
+                changed.append((term, after))
             if term[0] in WORDS:
                 known.add(term[1:])
         known.update(term[1:] for term in self.added if term[0] in WORDS)
         self._write(_row(term, ids) for term, ids in (*changed, *self.added.items()))
-        _delete(SearchTerm, [term for term, _ in empty])
+        _delete(SearchTerm, empty)
         return known
 
     @staticmethod
