@@ -175,7 +175,7 @@ class AddConstraintOnline(migrations.AddConstraint):
                 existing = schema_editor.connection.introspection.get_constraints(cursor, table)
             with _atomic(schema_editor):
                 if before and name in existing:
-                    schema_editor.remove_constraint(old, before)
+                    schema_editor.remove_constraint(new, before)  # remakes the table of this model
                     existing.pop(name)
                 if after and name not in existing:
                     schema_editor.add_constraint(new, after)

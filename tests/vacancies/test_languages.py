@@ -24,6 +24,9 @@ from django.utils.translation import get_language_info, trans_real
 from forms_structure.models import Form
 from jobsite.admin.users import permission_label
 from jobsite.db.transactions import dry_run
+from jobsite.text.iso_codes import COUNTRIES
+from jobsite.text.iso_codes import LANGUAGES as LANGUAGES_639
+from jobsite.text.iso_names import country_name, language_name
 from tests.factories import make_option, make_recruiter, make_vacancy
 from tests.vacancies.admin.forms import LIST, NO_ROWS, staff
 from vacancies.admin.list.filters import REASONS
@@ -40,7 +43,10 @@ MARK = "zyx"  # in every name that a recruiter gave
 # Names, and what a reader of any language sees like that.
 SPOKEN = [get_language_info(code) for code in (*LANGUAGES, "en")]
 NAMES = (info[key].lower() for info in SPOKEN for key in ("code", "name_local"))
-SAME = {"jobsite", "utc", "filter[regions]", *Keyword.values, *NAMES}
+OF_CLDR = [country_name(code, DUTCH) for code in COUNTRIES] + [
+    language_name(code, DUTCH) for code in LANGUAGES_639
+]
+SAME = {"jobsite", "utc", "filter[regions]", *Keyword.values, *NAMES, *map(str.lower, OF_CLDR)}
 IGNORED = re.compile(r"\{\w+\}| \(\d+\)$")  # placeholders in templates of emails, and counts
 LABELS = ("aria-label", "title", "placeholder", "alt", "data-label")
 UNSEEN = {"script", "style", "template", "textarea", "kbd"}

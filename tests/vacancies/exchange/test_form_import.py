@@ -302,7 +302,7 @@ def test_export_equals_the_served_forms(client):
 def test_forms_are_imported_from_a_service(client, tmp_path):
     source = Instance(tmp_path / "source")
     items = [json.loads((Path(__file__).parents[2] / "contract/v1/vacancy-full.json").read_text())["data"]]
-    items.append(items[0] | {"id": 102, "slug": "x-(102)"})
+    items.append(items[0] | {"id": 102, "slug": "x-(102)", "reference": None})
     (tmp_path / "items.json").write_text(json.dumps({"data": items}))
     source.manage("import_vacancies", str(tmp_path / "items.json"))
     source.manage("import_forms", str(write(tmp_path, {101: sections(NAME, LANGUAGE)})))
