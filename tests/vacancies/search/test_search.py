@@ -182,9 +182,14 @@ def test_filters_count_what_the_search_finds(client, filters):
 # --- What others may not see ---
 
 
+SLOW = pytest.mark.slow("many searches, for each reason to hide a vacancy")
+
+
 @pytest.mark.parametrize("hidden", [
-    {"status": "draft"}, {"audience": "internal"}, {"publish_from": timedelta(days=1)},
-    {"publish_until": timedelta(minutes=-1)},
+    {"audience": "internal"},
+    pytest.param({"status": "draft"}, marks=SLOW),
+    pytest.param({"publish_from": timedelta(days=1)}, marks=SLOW),
+    pytest.param({"publish_until": timedelta(minutes=-1)}, marks=SLOW),
 ])  # fmt: skip
 def test_hidden_vacancies_influence_nothing(client, at, hidden):
     """Neither what is found, nor the order, nor suggestions: also not by words, languages and compounds that
