@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
 # Custom permissions, stored in English and translated by jobsite/admin/users.py.
@@ -19,3 +20,6 @@ class VacanciesConfig(AppConfig):
     def ready(self) -> None:
         # models are not loaded when this module is imported
         from vacancies import checks  # noqa: F401 - importing registers the checks
+        from vacancies.search import triggers
+
+        post_migrate.connect(triggers.after_migrations, sender=self)

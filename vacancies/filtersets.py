@@ -1,19 +1,31 @@
 """Filters of the vacancy lists of v1 (docs/decisions.md #16 to #20)."""
 
 import re
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from functools import cached_property
 
 import django_filters
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
+from pyroaring import BitMap64
 
 from jobsite.api.filters import FilterSet
+from jobsite.api.parameters import invalid_value
+from jobsite.api.problems import InvalidParameters
 from jobsite.db.folding import fold
 from jobsite.text.search import WORDS_MAX, search_words
 from vacancies.choices import Fact, Keyword
-from vacancies.querysets import VacancyQuerySet
+from vacancies.models import Brand, FilterOption, Vacancy
+from vacancies.querysets import VacancyList
+from vacancies.search.index import Index
+from vacancies.search.query import Search, intersection, union
+from vacancies.search.words import Words, read_query
 
-SORT_KEYS = ("published_at", "-published_at", "title", "-title", "closes_at", "-closes_at")
-SEARCH, NEAR = "filter[search]", "filter[near]"
+RELEVANCE = "relevance"
+SORT_KEYS = (RELEVANCE, "published_at", "-published_at", "title", "-title", "closes_at", "-closes_at")
+SEARCH, NEAR, SORT = "filter[search]", "filter[near]", "sort"
 _FRACTION = r"(\.[0-9]{1,15})?"
 _ZEROS = r"(\.0{1,15})?"
 NEAR_PATTERN = (
@@ -34,6 +46,8 @@ OPTION_NAMES = frozenset(map(filter_name, [*Keyword, *Fact]))  # the parameters 
 def validate_search(text: str) -> None:
     if not search_words(fold(text)):
         raise ValidationError("No words.")
+    if len(read_query(text).all) > WORDS_MAX:
+        raise ValidationError("Too many words.")
 
 
 class OptionFilter(django_filters.CharFilter):
@@ -51,16 +65,39 @@ class OptionFilter(django_filters.CharFilter):
             help_text="1 to 100 option values, as /v1/filters lists them, separated by commas",
         )
 
-    def filter(self, qs: VacancyQuerySet, value: str) -> VacancyQuerySet:
-        if not value:
-            return qs
+    def bitmap(self, index: Index, value: str) -> BitMap64:
+        """Return the published vacancies with one of the values."""
+        values = value.split(",")
         if isinstance(self.keyword, Fact):
-            return qs.with_fact(self.keyword, value.split(","))
-        return qs.with_option(self.keyword, value.split(","))
+            return union(fact_bitmaps(self.keyword, index, values).values())
+        options = FilterOption.objects.filter(filter__keyword=self.keyword, value__in=values).order_by()
+        return index.union(f"o{pk}" for pk in options.values_list("pk", flat=True))
+
+
+def fact_bitmaps(fact: Fact, index: Index, values: Collection[str]) -> dict[str, BitMap64]:
+    """Return the published vacancies that have each of the values of the fact."""
+    terms: dict[str, list[str]] = {value: [] for value in values}
+    match fact:
+        case Fact.BRAND:
+            brands = Brand.objects.filter(slug__in=values if settings.MULTI_BRANDING else ())
+            for pk, slug in brands.values_list("pk", "slug"):
+                terms[slug].append(f"b{pk}")
+        case Fact.EMPLOYMENT_TYPES:
+            options = FilterOption.objects.filter(employment_type__in=values).order_by()
+            for pk, kind in options.values_list("pk", "employment_type"):
+                terms[kind].append(f"o{pk}")
+        case Fact.LANGUAGE:
+            terms = {value: index.language_terms(value) for value in values}
+        case Fact.COUNTRY:
+            terms = {value: ["c" + value] for value in values}
+        case Fact.WORK_PLACE:
+            terms = {value: ["w" + value] for value in values}
+    index.load(term for each in terms.values() for term in each)  # one query
+    return {value: index.union(each) for value, each in terms.items()}
 
 
 class SearchFilter(django_filters.CharFilter):
-    """Vacancies with all of the words, in any order, in titles and visible text."""
+    """Vacancies with all of the words (search/query.py)."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -69,9 +106,6 @@ class SearchFilter(django_filters.CharFilter):
             validators=[validate_search],
             help_text=f"1 to {WORDS_MAX} words of 200 characters in all",
         )
-
-    def filter(self, qs: VacancyQuerySet, value: str) -> VacancyQuerySet:
-        return qs.search(value) if value else qs
 
 
 class NearFilter(django_filters.CharFilter):
@@ -85,8 +119,10 @@ class NearFilter(django_filters.CharFilter):
             "decimal numbers separated by commas, such as 51.22,4.4,25",
         )
 
-    def filter(self, qs: VacancyQuerySet, value: str) -> VacancyQuerySet:
-        return qs.near(*map(float, value.split(","))) if value else qs
+    def bitmap(self, index: Index, value: str) -> BitMap64:
+        """Return the vacancies with a place in the circle."""
+        found = Vacancy.objects.near(*map(float, value.split(","))).order_by()
+        return BitMap64(found.values_list("pk", flat=True))
 
 
 class SortFilter(django_filters.ChoiceFilter):
@@ -94,9 +130,6 @@ class SortFilter(django_filters.ChoiceFilter):
 
     def __init__(self) -> None:
         super().__init__(choices=[(key, key) for key in SORT_KEYS], help_text=list(SORT_KEYS))
-
-    def filter(self, qs: VacancyQuerySet, value: str) -> VacancyQuerySet:
-        return qs.sorted_by(value) if value else qs
 
 
 class FacetFilterSet(FilterSet):
@@ -108,14 +141,55 @@ class FacetFilterSet(FilterSet):
         | {SEARCH: SearchFilter(), NEAR: NearFilter()}
     )
 
-    def without(self, name: str) -> VacancyQuerySet:
-        """Return the vacancies under every filter of the query except `name`."""
-        queryset = self.queryset
-        for other, value in self.form.cleaned_data.items():
-            if other != name:
-                queryset = self.filters[other].filter(queryset, value)
-        return queryset
+    @cached_property
+    def words(self) -> Words | None:
+        """The search, or None."""
+        text = self.form.cleaned_data[SEARCH]
+        return read_query(text) if text else None
+
+    def bitmaps(self, index: Index) -> dict[str, BitMap64]:
+        """Return the published vacancies that match each filter of the query, except the search."""
+        values = {name: value for name, value in self.form.cleaned_data.items() if value}
+        return {
+            name: self.filters[name].bitmap(index, value)
+            for name, value in values.items()
+            if name not in (SEARCH, SORT)
+        }
+
+    def search(self, index: Index, vacancy_list: VacancyList, *, at: datetime) -> Search:
+        """Return a search among the vacancies of the list that match the filters at the time `at`."""
+        live = index.live(vacancy_list, at)
+        return Search(index, live, intersection(live, *self.bitmaps(index).values()))
+
+    def scopes(self, index: Index, vacancy_list: VacancyList, *, at: datetime) -> dict[str, BitMap64]:
+        """Return, for each filter, the vacancies of the list under all the others."""
+        live = index.live(vacancy_list, at)
+        if self.words:
+            live = union(Search(index, live, live).hits(self.words).values())
+        chosen = self.bitmaps(index)
+        return {
+            name: intersection(live, *(found for other, found in chosen.items() if other != name))
+            for name in OPTION_NAMES
+        }
 
 
 class VacancyFilterSet(FacetFilterSet):
     sort = SortFilter()
+
+    def check(self) -> None:
+        super().check()
+        if self.form.cleaned_data[SORT] == RELEVANCE and not self.words:
+            allowed = f"{', '.join(SORT_KEYS[1:])}, or {RELEVANCE} together with {SEARCH}"
+            raise InvalidParameters([invalid_value(SORT, RELEVANCE, allowed)])
+
+    def ids(self, search: Search) -> Iterable[int]:
+        """Return the ids of what matches, in the order that the query wants."""
+        sort = self.form.cleaned_data[SORT]
+        if self.words and sort in ("", RELEVANCE):
+            return search.ranked(self.words)
+        found = union(search.hits(self.words).values()) if self.words else search.within
+        if sort.endswith(("title", "closes_at")):
+            vacancies = Vacancy.objects.with_ids(found)
+            return vacancies.sorted_by(sort).values_list("pk", flat=True)
+        newest = search.index.newest_first(found)
+        return newest[::-1] if sort == "published_at" else newest

@@ -4,9 +4,9 @@ Every list, count, feed, command and badge uses these methods. `VacancyList` def
 of the interface contains; the read model's triggers and indexes use the same definition.
 """
 
+import json
 import math
-from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from enum import Enum
 from typing import Any, Self
@@ -14,17 +14,17 @@ from typing import Any, Self
 from django.apps import apps
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import models
+from django.db import connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Count, F, Func, Min, Prefetch, Q
+from django.db.models import F, Func, Min, Prefetch, Q
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import Cast, Coalesce, Cos, Power, Radians, Sin
 from django.db.models.sql.compiler import SQLCompiler
 from django.utils import timezone
 
 from jobsite.db.folding import fold
-from jobsite.languages import site_language
 from jobsite.text.search import search_words
-from vacancies.choices import Fact, Keyword
+from vacancies.choices import Keyword
 from vacancies.fields import html_fields
 
 EVERY_BRAND = "vacancies.work_for_every_brand"
@@ -89,15 +89,6 @@ def is_live(publish_from: datetime, publish_until: datetime | None, *, at: datet
 LIVE = "publish_from <= %s AND (publish_until IS NULL OR publish_until > %s)"  # two parameters: the time
 
 
-# Where the values of each fact are: a model and its column.
-FACT_COLUMNS = {
-    Fact.BRAND: ("Vacancy", "brand__slug"),
-    Fact.COUNTRY: ("Place", "country"),
-    Fact.WORK_PLACE: ("Vacancy", "work_place"),
-    Fact.EMPLOYMENT_TYPES: ("VacancyOption", "option__employment_type"),
-    Fact.LANGUAGE: ("Vacancy", "language"),
-}
-
 EARTH_KM = 6371.0088  # mean radius
 
 
@@ -140,25 +131,6 @@ class PublishedQuerySet(models.QuerySet):
 
     # --- Filters (docs/decisions.md #17 to #19) ---
 
-    def with_option(self, keyword: str, values: Collection[str]) -> Self:
-        """Vacancies with at least one of the option `values` of the filter `keyword`."""
-        choices = apps.get_model("vacancies", "VacancyOption").objects
-        chosen = choices.filter(option__filter__keyword=keyword, option__value__in=values)
-        # Not EXISTS, which SQLite evaluates for each vacancy of the list.
-        return self.filter(pk__in=chosen.values("vacancy"))
-
-    def with_fact(self, fact: Fact, values: Collection[str]) -> Self:
-        """Vacancies with at least one of the `values` of `fact`, which are not empty."""
-        if fact is Fact.BRAND and not settings.MULTI_BRANDING:
-            return self.none()
-        if fact is Fact.LANGUAGE and site_language() in values:
-            values = [*values, ""]
-        model, column = FACT_COLUMNS[fact]
-        rows = apps.get_model("vacancies", model).objects.filter((f"{column}__in", values))
-        if model == "Vacancy":  # the status, so that an index has all columns
-            return self.filter(pk__in=rows.filter(status="published").values("pk"))
-        return self.filter(pk__in=rows.values("vacancy"))
-
     def near(self, latitude: float, longitude: float, km: float) -> Self:
         """Vacancies with a place at most `km` from the point, by the great-circle distance."""
         places = apps.get_model("vacancies", "Place").objects.filter(in_box(latitude, longitude, km))
@@ -170,12 +142,6 @@ class PublishedQuerySet(models.QuerySet):
         )
         found = places.alias(haversine=haversine).filter(haversine__lte=math.sin(km / EARTH_KM / 2) ** 2)
         return self.filter(pk__in=found.values("vacancy"))
-
-    def search(self, text: str) -> Self:
-        """Vacancies with every word of `text` in a title or text. Case and accents do not matter. Raise
-        ValidationError if the words are too many."""
-        words = dict.fromkeys(search_words(fold(text)))
-        return self.filter(*(Q((f"{self.prefix}search_text__contains", word)) for word in words))
 
     # --- Order (docs/decisions.md #15) ---
 
@@ -273,29 +239,20 @@ class VacancyQuerySet(PublishedQuerySet):
         end = published.filter(publish_until__gt=after).aggregate(at=Min("publish_until"))["at"]
         return min(filter(None, (start, end)), default=None)
 
-    def count_facts(self, facts: Collection[Fact]) -> dict[Fact, Counter[str]]:
-        """Return the number of these vacancies by value of each of `facts`."""
-        counts = {fact: Counter[str]() for fact in facts}
-        own = {}
-        for fact in facts:
-            model, column = FACT_COLUMNS[fact]
-            if fact is Fact.BRAND and not settings.MULTI_BRANDING:
-                continue
-            if model == "Vacancy":
-                own[fact] = column
-                continue
-            rows = apps.get_model("vacancies", model).objects.exclude((column, "")).order_by()
-            of_these = rows.filter(vacancy__in=self.order_by().values("pk")).values_list(column)
-            counts[fact].update(dict(of_these.annotate(Count("vacancy", distinct=True))))
-        if own:
-            for row in self.order_by().values(*own.values()).annotate(count=Count("pk")):
-                for fact, column in own.items():
-                    counts[fact][row[column] or ""] += row["count"]
-        for fact, count in counts.items():
-            unknown = count.pop("", 0)
-            if fact is Fact.LANGUAGE and unknown:
-                count[site_language()] += unknown
-        return counts
+    # --- Search ---
+
+    def search(self, text: str) -> Self:
+        """Vacancies with every word of `text`, also as a part of a word, in a title or text: the search of
+        the admin. The lists have another one (search/query.py). Raise ValidationError if the words are too
+        many."""
+        words = dict.fromkeys(search_words(fold(text)))
+        return self.filter(*(Q(search_text__contains=word) for word in words))
+
+    def with_ids(self, pks: Iterable[int]) -> Self:
+        """Vacancies with these ids, of which there may be many thousands."""
+        if connections[self.db].vendor == "postgresql":
+            return self.filter(pk__in=RawSQL("SELECT unnest(%s::bigint[])", [list(pks)]))
+        return self.filter(pk__in=RawSQL("SELECT value FROM json_each(%s)", [json.dumps(list(pks))]))
 
     # --- Related rows ---
 
@@ -349,25 +306,3 @@ class FilterQuerySet(models.QuerySet):
 
     def active(self) -> Self:
         return self.filter(is_active=True).order_by("position", "pk")
-
-    def with_counted_options(
-        self, vacancies: VacancyQuerySet, overrides: Mapping[Keyword, VacancyQuerySet]
-    ) -> list[Any]:
-        """Return these filters, each with `counted_options`: the options in use on `vacancies` with
-        their `count`. `overrides` gives other vacancies for some keywords. Unused filters and options are
-        left out."""
-        options = self.model._meta.get_field("options").related_model._default_manager
-        filters: list[Any] = list(self)
-        by_filter: dict[Any, list[Any]] = {}
-        shared = [f.pk for f in filters if f.keyword not in overrides]
-        groups = [
-            (shared, vacancies),
-            *(([f.pk], overrides[f.keyword]) for f in filters if f.keyword in overrides),
-        ]
-        for pks, counted in groups:
-            used = options.filter(filter__in=pks, choices__vacancy__in=counted.order_by().values("pk"))
-            for option in used.annotate(count=Count("choices")).order_by("position", "label", "pk"):
-                by_filter.setdefault(option.filter_id, []).append(option)
-        for f in filters:
-            f.counted_options = by_filter.get(f.pk, [])
-        return [f for f in filters if f.counted_options]

@@ -152,6 +152,14 @@ _META = {
     "per_page": field("integer", "Page size in effect.", 20, minimum=1),
     "to": field(["integer", "null"], "Position of its last item; null if the page is empty.", 20, minimum=1),
     "total": field("integer", "Number of items in the whole list.", 41, minimum=0),
+    "suggestions": {
+        "type": "array",
+        "description": "Only if a search found nothing: up to three searches that find something with the "
+        "same filters, with typing errors corrected.",
+        "items": {"type": "string"},
+        "maxItems": 3,
+        "examples": [["verpleegkundige nacht"]],
+    },
 }
 
 
@@ -162,7 +170,7 @@ def _object(description: str, fields: Mapping[str, Schema], optional: Collection
 
 SCHEMAS = {
     "Links": _object("Absolute addresses of other pages, with the parameters in effect.", _LINKS),
-    "Meta": _object("Position of the page in the list.", _META),
+    "Meta": _object("Position of the page in the list.", _META, optional=["suggestions"]),
     "ParameterError": _object("The error of one query parameter.", _ERROR),
     "Problem": _object("An error (RFC 9457).", _PROBLEM, optional=["errors"]),
 }

@@ -21,6 +21,7 @@ class PageNumberPagination(BasePagination):
     """
 
     names = (SIZE, NUMBER)
+    suggestions: list[str] | None = None  # other searches, where one found nothing
 
     def read(self, query: dict[str, str]) -> None:
         """Read the parameters of `query`. Raises InvalidParameters."""
@@ -58,6 +59,7 @@ class PageNumberPagination(BasePagination):
                 "per_page": self.size,
                 "to": self.positions.stop if self.positions else None,
                 "total": self.total,
+                **({} if self.suggestions is None else {"suggestions": self.suggestions}),
             },
         }
 

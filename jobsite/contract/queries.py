@@ -1,6 +1,7 @@
 """Checks of the parameters `sort`, `fields`, `filter[search]` and `filter[near]`, and of list parameters."""
 
 import math
+import re
 from itertools import islice
 from typing import Any
 
@@ -9,6 +10,7 @@ from jobsite.contract.service import Service
 
 SAMPLE = 3  # vacancies that are searched for
 KM = 25  # radius of the circles in which vacancies are looked for
+_WORD = re.compile(r"[^\W_]+")
 
 
 def sorting(service: Service, public: PagedList) -> None:
@@ -141,7 +143,7 @@ def search(service: Service, public: PagedList) -> None:
     """Check that search finds vacancies by the words of their title."""
     for id_, item in islice(public.items.items(), SAMPLE):
         title = item.get("title")
-        if not isinstance(title, str) or len(title) > 200 or not 1 <= len(title.split()) <= 20:
+        if not isinstance(title, str) or len(title) > 200 or not 1 <= len(_WORD.findall(title)) <= 20:
             continue
         body = public.page({"filter[search]": title}, size=100)
         if body and body["meta"]["total"] <= 100:

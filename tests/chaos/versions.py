@@ -23,7 +23,7 @@ APPLICATION_KEYS = ("status", "is_spontaneous", "history")  # what an applicatio
 LISTS: tuple[tuple[str, dict[str, str]], ...] = (
     *((path, {}) for path in oracle.LISTS),
     ("/v1/vacancies", {"filter[regions]": "antwerp,liege"}),
-    ("/v1/vacancies/hot", {"filter[search]": "ghent"}),
+    ("/v1/vacancies/hot", {"filter[search]": "ghent", "sort": "-published_at"}),
     ("/v1/vacancies", {"sort": "published_at", "fields": "id,title,slug"}),
 )
 SEARCHED = (
@@ -96,9 +96,10 @@ class VersionedOracle:
         self.applications: list[tuple[Any, ...]] = []  # what the applicant's list adds to its vacancies
 
     def _fill_lists(self) -> None:
+        from django.db.models import Q
         from django.utils import timezone
 
-        from vacancies.models import Vacancy, VacancyOption
+        from vacancies.models import Place, Vacancy, VacancyOption
 
         now, pool = timezone.now(), set(self.pool)
         chosen = VacancyOption.objects.filter(option__filter__keyword="regions")
@@ -107,6 +108,10 @@ class VersionedOracle:
         # Only one list is searched, of hot vacancies. The texts of a large database are long.
         texts = Vacancy.objects.filter(is_hot=True).values_list("pk", *SEARCHED).iterator()
         found = {pk for pk, *own in texts if oracle.matches(own, "ghent")}
+        named = VacancyOption.objects.filter(option__label__icontains="ghent")
+        found.update(named.values_list("vacancy", flat=True))
+        sites = Place.objects.filter(Q(locality__icontains="ghent") | Q(region__icontains="ghent"))
+        found.update(sites.values_list("vacancy", flat=True))
         rows = Vacancy.objects.order_by("-publish_from", "-pk").values_list("pk", *oracle.FIELDS, named=True)
         for row in rows.iterator():
             is_published = oracle.is_published(row, now)

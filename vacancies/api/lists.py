@@ -11,7 +11,6 @@ from typing import Any, ClassVar, NamedTuple
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.http import HttpResponse
-from django_filters import FilterSet
 from rest_framework.request import Request
 from rest_framework.serializers import BaseSerializer
 
@@ -22,6 +21,7 @@ from jobsite.serving.rendered_items import UnknownPlaceholderError, dumps, proje
 from jobsite.serving.revision import RevisionState, fetch, read_state, snapshot
 from vacancies.api import process_cache
 from vacancies.api.rendered_items import render, resolve, store, stored_version
+from vacancies.filtersets import SEARCH, SORT, VacancyFilterSet
 from vacancies.models import ListedVacancy, Vacancy
 from vacancies.querysets import LIVE, VacancyList
 from vacancies.readmodel.maintenance import balance
@@ -90,7 +90,7 @@ class ListViewSet(ReadOnlyViewSet):
 
     vacancy_list: ClassVar[VacancyList] = VacancyList.EXTERNAL
     serializer_class: Any
-    filterset_class: type[FilterSet] | None = None
+    filterset_class: type[VacancyFilterSet] | None = None
     item_version: ClassVar[str]  # of the interface
     only: list[str] | None = None  # the keys of the items
     paginator: Any
@@ -106,6 +106,7 @@ class ListViewSet(ReadOnlyViewSet):
                 store(self.item_version, page.rendered)
             if getattr(page.period, "is_unbalanced", False) and balance():
                 process_cache.process.totals = None
+            process_cache.merge_if_due()
         if page.period:
             self.until, self.revision = page.period.until, page.period.state.number
         envelope = dumps(self.paginator.links_and_meta(absolute(request, request.path)))
@@ -159,8 +160,9 @@ class ListViewSet(ReadOnlyViewSet):
         """Return the rows of a page of a filtered or sorted list, whose ids the process caches. None after a
         concurrent write, and if the ids have to be read in a snapshot."""
         listed = ListedVacancy.objects.filter(is_expired=False)
-        ids = process_cache.process.ids(self.key(), totals, (lambda: self.ordered(listed)) if state else None)
-        if ids is None:
+        read = (lambda: self.ids(listed, state)) if state else None
+        ids = process_cache.process.ids(self.key(), totals, read)
+        if ids is None or (not ids and not self.propose(state)):
             return None
         positions = self.paginator.set_total(len(ids))
         page = list(ids[positions.start : positions.stop])
@@ -176,10 +178,12 @@ class ListViewSet(ReadOnlyViewSet):
         published = Vacancy.objects.filter(status="published")
         ids: Any
         if period:
-            ids = cache.ids((Vacancy, *self.key()), period, lambda: self.ordered(published))
+            ids = cache.ids((Vacancy, *self.key()), period, lambda: self.ids(published, state))
         else:
-            ids = list(self.ordered(published).values_list("pk", flat=True))
+            ids = list(self.ids(published, state))
             self.until = None if self.is_private() else Vacancy.objects.next_change(after=self.now)
+        if not ids:
+            self.propose(state, is_snapshot=True)
         positions = self.paginator.set_total(len(ids))
         page = list(ids[positions.start : positions.stop])
         vacancies = Vacancy.objects.with_related(self.only).in_bulk(page)
@@ -198,14 +202,32 @@ class ListViewSet(ReadOnlyViewSet):
     def key(self) -> tuple:
         return self.vacancy_list, *(self.filters() or {"sort": self.query.get("sort", "")}).items()
 
-    def ordered(self, vacancies: Any) -> Any:
-        """Return the members of the list among `vacancies`, filtered and sorted. Raises InvalidParameters."""
+    def ids(self, vacancies: Any, state: RevisionState | None) -> Iterable[int]:
+        """Return the ids of the members of the list among `vacancies`, filtered and sorted, in the snapshot
+        of `state`. Raises InvalidParameters."""
         listed = vacancies.live(at=self.now).in_list(self.vacancy_list).newest_first()
-        if self.filterset_class is None:
-            return listed
-        filterset = self.filterset_class(self.query, queryset=listed, request=self.request)
+        if self.filterset_class is not None:
+            filterset = self.filterset_class(self.query, queryset=listed, request=self.request)
+            filterset.check()
+            if self.query.keys() & filterset.filters.keys() - {SORT}:
+                with process_cache.process.search.at(state) as index:
+                    return filterset.ids(filterset.search(index, self.vacancy_list, at=self.now))
+            if SORT in self.query:
+                listed = listed.sorted_by(self.query[SORT])
+        return listed.values_list("pk", flat=True)
+
+    def propose(self, state: RevisionState | None, *, is_snapshot: bool = False) -> bool:
+        """Add what the search proposes to an empty list to `meta`. Return False if that needs a snapshot."""
+        if self.filterset_class is None or SEARCH not in self.query:
+            return True
+        if not (state or is_snapshot):
+            return False
+        filterset = self.filterset_class(self.query, queryset=Vacancy.objects.none(), request=self.request)
         filterset.check()
-        return filterset.qs
+        with process_cache.process.search.at(state) as index:
+            search = filterset.search(index, self.vacancy_list, at=self.now)
+            self.paginator.suggestions = search.suggestions(filterset.words) if filterset.words else []
+        return True
 
     def joined(self, items: Iterable[bytes]) -> bytes:
         """Return `items` separated by commas, with the keys that the client wants."""

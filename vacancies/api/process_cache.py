@@ -2,10 +2,11 @@
 
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
+from time import monotonic
 from typing import Any
 
 from django.conf import settings
@@ -14,9 +15,12 @@ from jobsite.serving.rendered_items import PlaceholderResolver
 from jobsite.serving.revision import RevisionState
 from vacancies.models import Vacancy
 from vacancies.readmodel.totals import Period, Totals, read_totals
+from vacancies.search.index import SearchCache
+from vacancies.search.merge import merge
 
 MAX_FORMS = 1_000
 MAX_RESOLVERS = 8
+PAUSE = 10  # seconds until readers try again to merge, for example while the primary does not respond
 
 
 @dataclass
@@ -49,6 +53,8 @@ class ProcessCache:
     period: Period | None = None  # without it
     last_shared: SharedCache = field(default_factory=lambda: SharedCache(-1))
     id_lists: "OrderedDict[tuple, tuple[tuple, array[int]]]" = field(default_factory=OrderedDict)
+    search: SearchCache = field(default_factory=SearchCache)
+    merge_after: float = 0.0
     lock: Any = field(default_factory=Lock)
 
     def totals_at(self, now: datetime, state: RevisionState | None) -> Totals | None:
@@ -74,15 +80,17 @@ class ProcessCache:
             found = self.last_shared = SharedCache(number)
         return found
 
-    def ids(self, key: tuple, period: Period, query: Callable[[], Any] | None) -> "array[int] | None":
-        """Return the ids that are cached for the list `key`, or those of the queryset that `query` returns.
-        None without `query`."""
+    def ids(
+        self, key: tuple, period: Period, read: Callable[[], Iterable[int]] | None
+    ) -> "array[int] | None":
+        """Return the ids that are cached for the list `key`, or those that `read` returns. None without
+        `read`."""
         valid = (period.state, period.until)
         found, ids = self.id_lists.get(key, (None, array("q")))
         if found != valid:
-            if query is None:
+            if read is None:
                 return None
-            ids = array("q", query().values_list("pk", flat=True))
+            ids = array("q", read())
         with self.lock:
             self.id_lists[key] = (valid, ids)
             self.id_lists.move_to_end(key)
@@ -96,3 +104,11 @@ class ProcessCache:
 
 
 process = ProcessCache()
+
+
+def merge_if_due() -> None:
+    """Merge the changes of the index if there are many. Call it outside the snapshot."""
+    if process.search.is_due and monotonic() >= process.merge_after:
+        process.search.is_due = False
+        if not merge(always=False):
+            process.merge_after = monotonic() + PAUSE

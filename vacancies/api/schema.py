@@ -304,8 +304,9 @@ FACETS = (
             "pattern": _WORDS,
             "examples": ["ship engineer"],
         },
-        f"Vacancies with all of these words, 1 to {WORDS_MAX}, in titles and texts; "
-        "case and accents are ignored.",
+        f"Vacancies with all of these words, 1 to {WORDS_MAX}, in titles, brand, options, places and texts: "
+        "whole words, other forms of them (plural, gender), beginnings and parts. Quotes are around phrases. "
+        "Case and accents are ignored.",
     ),
     *(
         query(
@@ -341,7 +342,9 @@ FACETS = (
 SORT = query(
     "sort",
     {"type": "string", "enum": list(SORT_KEYS), "default": "-published_at"},
-    "Order of the list. A leading `-` means descending. By `closes_at`, vacancies without an end are last.",
+    "Order of the list. A leading `-` means descending. `relevance`, the default of a search, needs "
+    "`filter[search]`: what fits best is first, then the newest. By `closes_at`, vacancies without an end "
+    "are last.",
 )
 
 

@@ -6,9 +6,12 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from django.conf import settings
+from django.db.models import Prefetch
 from django.http import HttpResponse
 from django.utils import translation
 from drf_spectacular.utils import extend_schema_view
+from pyroaring import BitMap64
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound
@@ -48,10 +51,11 @@ from vacancies.api.serializers import (
     VacancyItemSerializer,
 )
 from vacancies.choices import EmploymentType, Fact, Keyword, WorkPlace, country_choices, language_choices
-from vacancies.filtersets import OPTION_NAMES, FacetFilterSet, VacancyFilterSet, filter_name
+from vacancies.filtersets import OPTION_NAMES, FacetFilterSet, VacancyFilterSet, fact_bitmaps, filter_name
 from vacancies.models import Audience, Brand, Filter, FilterOption, State, Vacancy
 from vacancies.previews import opened_by
 from vacancies.querysets import VacancyList, VacancyQuerySet, is_live
+from vacancies.search.index import Index
 
 ID = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 NO_SUCH_VACANCY = "No published vacancy has this id."
@@ -444,9 +448,24 @@ class FilterSerializer(ItemSerializer):
         fields = ("id", "label", "keyword", "options")
 
 
-def fact_filters(counts: Mapping[Fact, Mapping[str, int]]) -> list[JsonObject]:
-    """Return the filters by facts, with the options that have a count."""
-    brands = Brand.objects.filter(slug__in=counts[Fact.BRAND]).values_list("slug", "name")
+def count_options(index: Index, scopes: Mapping[str, BitMap64]) -> list[Any]:
+    """Return the active filters, each with the options that vacancies of its scope have."""
+    filters: list[Any] = list(Filter.objects.active().prefetch_related(
+        Prefetch("options", FilterOption.objects.order_by("position", "label", "pk"))
+    ))  # fmt: skip
+    index.load(f"o{option.pk}" for each in filters for option in each.options.all())  # one query
+    for each in filters:
+        options: list[Any] = list(each.options.all())
+        for option in options:
+            bitmap = index.union([f"o{option.pk}"])
+            option.count = bitmap.intersection_cardinality(scopes[filter_name(each.keyword)])
+        each.counted_options = [option for option in options if option.count]
+    return [each for each in filters if each.counted_options]
+
+
+def count_facts(index: Index, scopes: Mapping[str, BitMap64]) -> list[JsonObject]:
+    """Return the filters by facts, with the options that vacancies of their scope have."""
+    brands = Brand.objects.exclude(slug="").values_list("slug", "name") if settings.MULTI_BRANDING else ()
     with translation.override(site_language()):
         choices: dict[Fact, Iterable[tuple[str, Any]]] = {
             Fact.BRAND: sorted(brands, key=lambda pair: fold(pair[1])),
@@ -455,19 +474,17 @@ def fact_filters(counts: Mapping[Fact, Mapping[str, int]]) -> list[JsonObject]:
             Fact.EMPLOYMENT_TYPES: EmploymentType.choices,
             Fact.LANGUAGE: language_choices(),
         }
-        filters = [
-            {
-                "id": fact.filter_id,
-                "label": str(fact.label),
-                "keyword": fact.value,
-                "counted_options": [
-                    {"value": value, "label": str(label), "count": counts[fact][value]}
-                    for value, label in choices[fact]
-                    if value in counts[fact]
-                ],
-            }
-            for fact in Fact
-        ]
+        filters = []
+        for fact in Fact:
+            scope, found = scopes[filter_name(fact)], fact_bitmaps(fact, index, dict(choices[fact]))
+            counts = {value: bitmap.intersection_cardinality(scope) for value, bitmap in found.items()}
+            options = [
+                {"value": value, "label": str(label), "count": counts[value]}
+                for value, label in choices[fact]
+                if counts[value]
+            ]
+            named = {"id": fact.filter_id, "label": str(fact.label), "keyword": fact.value}
+            filters.append({**named, "counted_options": options})
     return [each for each in filters if each["counted_options"]]
 
 
@@ -497,19 +514,14 @@ class FilterViewSet(ReadOnlyViewSet):
         with snapshot() as state:
             self.until = Vacancy.objects.next_change(after=self.now)
             self.revision = state.number if state else None
-            return super().list(request)
+            facets = FacetFilterSet(self.query, queryset=Vacancy.objects.none(), request=self.request)
+            facets.check()
+            with process_cache.process.search.at(state) as index:
+                scopes = facets.scopes(index, VacancyList.EXTERNAL, at=self.now)
+                self.filters = [*count_options(index, scopes), *count_facts(index, scopes)]
+            response = super().list(request)
+        process_cache.merge_if_due()
+        return response
 
     def get_queryset(self) -> Any:
-        vacancies = Vacancy.objects.published(at=self.now).external()
-        facets = FacetFilterSet(self.query, queryset=vacancies, request=self.request)
-        facets.check()
-        overrides = {
-            keyword: facets.without(name)
-            for keyword in [*Keyword, *Fact]
-            if (name := filter_name(keyword)) in self.query
-        }
-        counts = facets.qs.count_facts([fact for fact in Fact if fact not in overrides])
-        for fact in Fact:
-            if fact in overrides:
-                counts |= overrides[fact].count_facts([fact])
-        return [*Filter.objects.active().with_counted_options(facets.qs, overrides), *fact_filters(counts)]
+        return self.filters

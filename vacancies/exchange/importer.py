@@ -51,8 +51,10 @@ from vacancies.models import (
     VacancyRecruiter,
     needs_approval,
 )
+from vacancies.search.merge import merge
 
 BATCH = 100
+MERGE_EVERY = 20  # batches
 NEEDS_APPROVAL = "The vacancy is public and its brand publishes with approval only. Not changed."
 
 
@@ -88,13 +90,18 @@ class Importer:
         """Create or update the vacancies of `rows`, all of one source, and add the results to `report`."""
         rows = iter(rows)
         seen: dict[int, str] = {}
+        number = 0
         while batch := list(islice(rows, BATCH)):
+            number += 1
             with self.report.batch(), transaction.atomic():
                 Filter.objects.switch_on_unused()
                 self._import_batch(batch, seen)
                 with connection.cursor() as cursor:  # explicit ids were inserted: advance the sequences
                     for statement in connection.ops.sequence_reset_sql(no_style(), [Vacancy, Recruiter]):
                         cursor.execute(statement)
+            if number % MERGE_EVERY == 0:
+                merge(always=False)
+        merge(always=False)
 
     def keep_order(self, orders: Iterable[list[int]]) -> None:
         """Give our lists the order of `orders`, the lists of the source: ids, newest first."""

@@ -4,6 +4,7 @@ from vacancies.models.approval import APPROVE, Approval, needs_approval, waiting
 from vacancies.models.catalogue import Brand, Filter, FilterOption, Recruiter
 from vacancies.models.read_model import BucketCount, ListedVacancy, RenderedItem, VacancyCount
 from vacancies.models.saved_view import ListPreference, SavedView
+from vacancies.models.search import SearchChange, SearchTerm
 from vacancies.models.statistics import DailyStatisticsBase, DailyVacancies, StateCount, StatisticsQuerySet
 from vacancies.models.template import VacancyTemplate
 from vacancies.models.unsaved import Autosave, Presence, purge_unsaved, settled_pages
@@ -39,6 +40,8 @@ __all__ = [
     "Recruiter",
     "RenderedItem",
     "SavedView",
+    "SearchChange",
+    "SearchTerm",
     "State",
     "StateCount",
     "StatisticsQuerySet",

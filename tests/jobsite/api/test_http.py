@@ -119,7 +119,7 @@ def test_crash_and_disallowed_host_return_a_problem_document(client, settings, m
     """Without details, which are logged."""
     client.raise_request_exception = False
     crash = Mock(side_effect=RuntimeError("secret of the house"))
-    monkeypatch.setattr(VacancyViewSet, "ordered", crash)
+    monkeypatch.setattr(VacancyViewSet, "ids", crash)
     for settings.DEBUG in (False, True):
         caplog.clear()
         answer = client.get("/v1/vacancies")

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.test import RequestFactory
 from rest_framework.renderers import JSONRenderer
 
-from jobsite.db.folding import fold
+from tests.vacancies.api.search_oracle import search
 from vacancies.api import v0_1, v1
 from vacancies.models import Place, Vacancy, VacancyOption
 
@@ -75,7 +75,7 @@ def expected(target: str, at: datetime, host: str = "testserver") -> tuple[int, 
         return 200, _json({"data": item})
     query = _parsed(text)
     serializer = LISTS[path][0]
-    pks = _members(path, query, at)
+    pks, suggestions = _members(path, query, at)
     size, number = min(int(query.get("page[size]", 20)), 100), int(query.get("page[number]", 1))
     start, last = (number - 1) * size, max(1, (len(pks) + size - 1) // size)
     page = pks[start : start + size]
@@ -103,6 +103,7 @@ def expected(target: str, at: datetime, host: str = "testserver") -> tuple[int, 
         "per_page": size,
         "to": start + len(page) if page else None,
         "total": len(pks),
+        **({"suggestions": suggestions} if "filter[search]" in query and not pks else {}),
     }
     return 200, _json({"data": items, "links": links, "meta": meta})
 
@@ -116,19 +117,19 @@ def _parsed(text: str) -> dict[str, str]:
     return query
 
 
-def _members(path: str, query: dict[str, str], at: datetime) -> list[int]:
-    """Return the ids of all pages of the list, in order."""
+def _members(path: str, query: dict[str, str], at: datetime) -> tuple[list[int], list[str]]:
+    """Return the ids of all pages of the list, in order, and what the search proposes."""
     _serializer, audiences, is_hot = LISTS[path]
-    columns = ("status", "audience", "is_hot", "publish_from", "publish_until", "title_folded", "search_text")
+    columns = ("status", "audience", "is_hot", "publish_from", "publish_until", "title_folded")
     found = [
         v for v in Vacancy.objects.filter(status="published").only(*columns)
         if is_public(v, at) and v.audience in audiences and (v.is_hot or not is_hot)
     ]  # fmt: skip
+    live = [v.pk for v in found]
     for name, value in query.items():
         if name == "filter[search]":
-            words = fold(value).split()
-            found = [v for v in found if all(word in v.search_text for word in words)]
-        elif name == "filter[near]":
+            continue
+        if name == "filter[near]":
             *point, km = map(float, value.split(","))
             sites: Any = Place.objects.exclude(latitude=None).values_list("vacancy", "latitude", "longitude")
             near = {
@@ -146,8 +147,14 @@ def _members(path: str, query: dict[str, str], at: datetime) -> list[int]:
             chosen = VacancyOption.objects.filter(option__filter__keyword=name[7:-1])
             pairs = set(chosen.values_list("vacancy", "option__value"))
             found = [v for v in found if any((v.pk, option) in pairs for option in value.split(","))]
+    scores, suggestions = {}, []
+    if "filter[search]" in query:
+        scores, suggestions = search(query["filter[search]"], live, [v.pk for v in found])
+        found = [v for v in found if v.pk in scores]
     newest = sorted(found, key=lambda v: (v.publish_from, v.pk), reverse=True)
-    match query.get("sort"):
+    match query.get("sort", "relevance" if scores else ""):
+        case "relevance":
+            newest.sort(key=lambda v: -scores[v.pk])
         case "published_at":
             newest = newest[::-1]
         case "title" | "-title" as order:
@@ -157,7 +164,7 @@ def _members(path: str, query: dict[str, str], at: datetime) -> list[int]:
             newest = sorted(found, key=lambda v: v.pk, reverse=True)
             newest.sort(key=lambda v: v.publish_until or at, reverse=order == "-closes_at")
             newest.sort(key=lambda v: v.publish_until is None)
-    return [v.pk for v in newest]
+    return [v.pk for v in newest], suggestions
 
 
 def _serialized(serializer: Any, pks: list[int], request: Any) -> list[Any]:

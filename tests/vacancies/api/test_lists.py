@@ -115,11 +115,12 @@ def test_filtered_list_takes_no_more_queries(client, at, django_assert_num_queri
     query = {"filter[regions]": "ghent", "filter[search]": "text", "sort": "title", "page[size]": 100}
 
     for count in make_many():
-        # ids, vacancies, options, recruiters, places, attachments, next change (2)
-        with django_assert_num_queries(8):
+        # index: changes (3), not live, the option, names of options and brands (2); ids, vacancies, options,
+        # recruiters, places, attachments, next change (2)
+        with django_assert_num_queries(15):
             assert len(ids(client, "/v1/vacancies", **query)) == count
-        # with fields: ids, vacancies, next change (2)
-        with django_assert_num_queries(4):
+        # with fields: index (7), ids, vacancies, next change (2)
+        with django_assert_num_queries(11):
             assert len(ids(client, "/v1/vacancies", fields="id,title", **query)) == count
 
 
@@ -141,14 +142,14 @@ def test_query_count_of_filters_does_not_depend_on_the_vacancies(
     client, at, filters, django_assert_num_queries
 ):
     for _ in make_many():
-        # active filters, their options with counts, next change (2), counts of brand, work place and language
-        # together, of countries, of employment types, names of brands
-        with django_assert_num_queries(8):
+        # next change (2), index: changes (3), not live; active filters, their options, brands (2), employment
+        # types of options
+        with django_assert_num_queries(11):
             client.get("/v1/filters")
-        # and one for each filter in use
-        with django_assert_num_queries(10):
+        # and one for each filter by options
+        with django_assert_num_queries(13):
             client.get("/v1/filters", {"filter[regions]": "ghent", "filter[types]": "nurse"})
-        with django_assert_num_queries(9):
+        with django_assert_num_queries(11):
             client.get("/v1/filters", {"filter[language]": "en", "filter[country]": "BE"})
 
 

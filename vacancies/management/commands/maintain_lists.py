@@ -7,15 +7,16 @@ from vacancies.api.versions import LIST_VIEWS
 from vacancies.readmodel.maintenance import balance, delete_unused_items, mark_expired
 from vacancies.readmodel.totals import is_maintained
 from vacancies.readmodel.vacancy_counts import compact
+from vacancies.search.merge import merge
 
 TRIES = 100  # when other transactions change the lists
 
 
 class Command(BaseCommand):
     help = (
-        "Mark expired vacancies in the read model of the public lists, divide large buckets of its counts, "
-        "and delete unused items. Run it every hour on PostgreSQL. Without it, the lists stay correct and "
-        "become slower. SQLite has no read model."
+        "Merge what changed into the index of the search. On PostgreSQL, also mark expired vacancies in the "
+        "read model of the public lists, divide large buckets of its counts, and delete unused items. Run it "
+        "every hour. Without it, the lists stay correct and become slower."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -27,4 +28,5 @@ class Command(BaseCommand):
         if is_maintained():
             delete_unused_items([stored_version(view.item_version) for view in LIST_VIEWS])
             compact()
+        merge()
         self.finish(f"Marked {marked} vacancies.", marked=marked)

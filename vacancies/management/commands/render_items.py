@@ -11,6 +11,7 @@ from vacancies.api.versions import LIST_VIEWS
 from vacancies.models import ListedVacancy, RenderedItem
 from vacancies.readmodel.maintenance import rebuild
 from vacancies.readmodel.totals import is_maintained
+from vacancies.search.merge import merge
 
 BATCH = 500
 
@@ -25,14 +26,17 @@ class Command(BaseCommand):
         parser.add_argument(
             "--rebuild",
             action="store_true",
-            help="rebuild the list read model and its counts first, as needed after loaddata",
+            help="rebuild the list read model, its counts and the index of the search first, as needed after "
+            "loaddata",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         made = 0
         self.written = lambda: f"{made} items were rendered."
-        if options["rebuild"] and is_maintained():
-            rebuild()
+        if options["rebuild"]:
+            if is_maintained():
+                rebuild()
+            merge(anew=True)
         for view in LIST_VIEWS:
             version = view.item_version
             with self.progress(total=ListedVacancy.objects.count(), unit=f" of {version}") as bar:

@@ -1,0 +1,3 @@
+from tests.vacancies.api.conftest import site
+
+__all__ = ["site"]

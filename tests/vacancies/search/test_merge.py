@@ -1,0 +1,175 @@
+"""Changes are found at once, whether they are merged or not, whoever writes and merges at the same time."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.db import connection, transaction
+from django.utils import timezone
+
+from tests.factories import make_option, make_vacancy
+from tests.parallel import at_once
+from tests.vacancies.api.site import Site
+from tests.vacancies.readmodel.helpers import elsewhere, on_postgresql
+from vacancies.models import Place, SearchChange, SearchTerm, Vacancy, VacancyOption
+from vacancies.search import index
+from vacancies.search import merge as merging
+from vacancies.search.index import Base
+from vacancies.search.merge import merge
+
+
+def found(site, text):
+    return [item["title"] for item in site.same(f"/v1/vacancies?filter[search]={text}")["data"]]
+
+
+def changed():
+    pks = set(SearchChange.objects.values_list("vacancy_id", flat=True))
+    SearchChange.objects.all().delete()
+    return pks
+
+
+def test_every_writer_records_what_it_changes(db):
+    vacancy, other = make_vacancy(), make_vacancy()
+    option = make_option("regions", "Gent")
+    assert changed() == {vacancy.pk, other.pk}
+    one = Vacancy.objects.filter(pk=vacancy.pk)
+    link = VacancyOption(vacancy=vacancy, option=option, position=0)
+    place = Place(vacancy=vacancy, locality="Gent", country="BE")
+    for write in (
+        lambda: one.update(title="B"), lambda: one.update(status="draft"), lambda: one.update(language="nl"),
+        lambda: one.update(publish_until=timezone.now()), lambda: one.update(brand=None), link.save,
+        lambda: VacancyOption.objects.update(option=make_option("types", "X")), place.save, place.delete,
+        link.delete, one.delete,
+    ):  # fmt: skip
+        write()
+        assert changed() == {vacancy.pk}
+    for values in ({"updated_at": timezone.now()}, {"pay_note": "x"}, {"title": other.title}):
+        Vacancy.objects.update(**values)
+        assert changed() == set()
+    VacancyOption.objects.create(vacancy=other, option=option, position=0)
+    make_vacancy(pk=77)
+    changed()
+    VacancyOption.objects.update(vacancy=77)
+    assert changed() == {other.pk, 77}
+
+
+def test_merged_words_disappear_with_their_last_vacancy(site):
+    for title in ("Welder", "Nurse"):
+        make_vacancy(title=title, language="en")
+    assert merge()
+    assert SearchTerm.objects.filter(term="twelder").exists()
+    Vacancy.objects.filter(title="Welder").delete()
+    assert merge()
+    assert not SearchTerm.objects.filter(term="twelder").exists()
+    texts = SearchTerm.objects.filter(term__in=["#words:en", "#keys:en", "#titles"]).values_list(
+        "ids", flat=True
+    )
+    assert all(b"nurs" in bytes(text) and b"weld" not in bytes(text) for text in texts)
+    assert found(site, "nurse") == ["Nurse"]
+
+
+def test_reader_merges_many_changes(site, monkeypatch):
+    monkeypatch.setattr(index, "CHANGES_MIN", 10)
+    for number in range(11):
+        make_vacancy(title=f"Nurse {number}")
+    site.body("/v1/vacancies?filter[search]=nurse")
+    assert not SearchChange.objects.exists()
+    make_vacancy(title="Nurse 99")
+    assert found(site, "nurse")[0] == "Nurse 99"
+    assert SearchChange.objects.exists()
+    call_command("maintain_lists")
+    assert not SearchChange.objects.exists()
+    assert found(Site(), "nurse")[0] == "Nurse 99"
+
+
+def test_another_language_of_the_site_makes_the_base_again(site, settings):
+    make_vacancy(title="Vendeuse")
+    assert merge()
+    settings.LANGUAGE_CODE = "fr"
+    assert merge()
+    assert Base.read().language == "fr"
+    assert found(site, "vendeur") == ["Vendeuse"]
+
+
+def test_a_clock_behind_the_merge(site, time_machine):
+    """The index has what had expired at its time. A node whose clock is earlier still shows it."""
+    now = timezone.now()
+    make_vacancy(title="Nurse", publish_until=now + timedelta(hours=1))
+    time_machine.move_to(now + timedelta(hours=2))
+    assert merge()
+    assert found(site, "nurse") == []
+    time_machine.move_to(now)
+    assert found(site, "nurse") == ["Nurse"]
+
+
+def test_no_merge_within_a_transaction(site):
+    make_vacancy(title="Nurse")
+    with transaction.atomic():
+        assert not merge()
+
+
+def test_merge_that_fails_changes_nothing(site, monkeypatch):
+    make_vacancy(title="Nurse")
+
+    def fail(*args):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(merging._Merge, "_write_order", fail)
+    with pytest.raises(ZeroDivisionError):
+        merge()
+    assert not SearchTerm.objects.exists()
+    assert found(site, "nurse") == ["Nurse"]
+
+
+@on_postgresql
+@pytest.mark.each_database
+def test_change_that_commits_later_than_the_next(site):
+    """Ids of changes have gaps, which are filled later."""
+    make_vacancy(title="Nurse")
+    with elsewhere() as execute:
+        execute("UPDATE vacancies_vacancy SET title = 'Cook', search_text = ''")
+        make_vacancy(title="Nurse 2")
+        assert found(site, "nurse") == ["Nurse 2", "Nurse"]
+        assert merge()
+    assert SearchChange.objects.exists()
+    for process in (site, Site()):
+        assert found(process, "nurse") == ["Nurse 2"]
+        assert found(process, "cook") == ["Cook"]
+
+
+@on_postgresql
+@pytest.mark.each_database
+def test_one_merges_at_a_time(site):
+    make_vacancy(title="Nurse")
+    with elsewhere() as execute:
+        execute("LOCK TABLE vacancies_searchterm IN SHARE ROW EXCLUSIVE MODE")
+        assert not merge()
+        assert found(site, "nurse") == ["Nurse"]
+    assert merge()
+    assert connection.isolation_level != 3
+
+
+@pytest.mark.slow("threads that write and merge")
+@pytest.mark.each_database
+def test_writers_and_mergers_at_once(site):
+    def write(word):
+        def act():
+            for number in range(10):
+                made = make_vacancy(title=f"{word} {number}")
+                Vacancy.objects.filter(pk=made.pk).update(title=f"{word} nurse {number}")
+                if number % 3 == 0:
+                    made.delete()
+
+        return act
+
+    def merges():
+        return [merge() for _ in range(10)]
+
+    make_vacancy(title="Nurse")
+    results = at_once(write("cook"), write("baker"), merges, merges)
+    assert [each for each in results if isinstance(each, Exception)] == []
+    for process in (site, Site()):
+        for text in ("nurse", "baker", "cook nurse", "cook 4"):
+            found(process, text)
+    assert merge(anew=True)
+    assert len(found(Site(), "nurse")) == 13

@@ -1,0 +1,287 @@
+"""The index as a process reads it: the base, which `merge` writes, and on top of it the vacancies that have
+changed since. A change is therefore found at once.
+
+The base, in the table SearchTerm, has the ids of the vacancies of each term, and:
+
+#base    number, time and size of the merge
+#words:  the words of the vacancies in a language, each on a line
+#keys:   the same by key (`words.key`), each line with a key and its words
+#titles  words of titles and places, for corrections
+#ids     all ids, newest first; #starts: their times
+"""
+
+import json
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from threading import Lock
+from typing import NamedTuple
+
+from django.conf import settings
+from django.db import connections
+from django.db.models import Q
+from pyroaring import BitMap64
+
+from jobsite.languages import site_language
+from jobsite.serving import replica
+from jobsite.serving.revision import RevisionState, fetch
+from vacancies.models import Status, Vacancy
+from vacancies.querysets import VacancyList
+from vacancies.search.terms import Entry, read_entries, read_labels
+from vacancies.search.words import FORM, KEY_PART_MIN, PART, START, STEMMERS, WHOLE, has_parts, key
+
+# At 100,000 vacancies a merge takes 1.7 s, and a change that is not merged 0.2 to 0.4 ms of each new process.
+CHANGES_MIN = 200
+CACHE_BYTES = 64 * 2**20  # of bitmaps in a process
+FEW = 2_000  # ids that the database sorts
+
+_BASE = "SELECT ids FROM vacancies_searchterm WHERE term = '#base'"
+_CHANGES = "SELECT id, vacancy_id FROM vacancies_searchchange"
+_IN = {"postgresql": "= ANY(%s)", "sqlite": "IN (SELECT value FROM json_each(%s))"}
+_TERMS = "SELECT term, ids FROM vacancies_searchterm WHERE term {}"
+_NEWEST = "SELECT id FROM vacancies_vacancy WHERE id {} ORDER BY publish_from DESC, id DESC"
+TEXTS = ("#titles", *(f"#{kind}:{code}" for code in (*STEMMERS, "") for kind in ("words", "keys")))
+
+
+class Base(NamedTuple):
+    """Row #base."""
+
+    number: int = 0  # random, so that another base never has the same
+    at: datetime | None = None
+    size: int = 0  # vacancies
+    language: str = ""  # of the site
+
+    @classmethod
+    def read(cls) -> "Base":
+        rows = fetch(_BASE)
+        if not rows:
+            return cls()
+        number, at, size, language = json.loads(bytes(rows[0][0]))
+        return cls(number, datetime.fromisoformat(at), size, language)
+
+    def dump(self) -> bytes:
+        assert self.at
+        return json.dumps([self.number, self.at.isoformat(), self.size, self.language]).encode()
+
+
+def is_due(base: Base, changes: int) -> bool:
+    """Whether so many changes should be merged."""
+    return changes > max(CHANGES_MIN, base.size // 500)
+
+
+def _fetch_in(sql: str, values: list) -> list[tuple]:
+    """Return the rows of `sql`, where {} stands for "in `values`"."""
+    vendor = connections[replica.current()].vendor
+    return fetch(sql.format(_IN[vendor]), values if vendor == "postgresql" else json.dumps(values))
+
+
+def lines(text: str, part: str) -> Iterator[str]:
+    """Yield the lines of `text` that contain `part`; those that begin with it, if it starts with a line
+    break. `text` has a line break before the first and after the last line."""
+    place = text.find(part)
+    while place >= 0:
+        end = text.index("\n", place + 1)
+        yield text[text.rfind("\n", 0, place + 1) + 1 : end]
+        place = text.find(part, end)
+
+
+class Index:
+    """The index at the revision `state`."""
+
+    def __init__(self, base: Base) -> None:
+        self.base = base
+        self.state: RevisionState | None = None
+        self.known: dict[int, int] = {}  # changes: vacancies by id of the change
+        self.entries: dict[int, Entry] = {}  # of the changed vacancies that are published
+        self.changed = BitMap64()
+        self._bitmaps: dict[str, BitMap64] = {}
+        self._size = 0  # bytes of them
+        self._texts: dict[str, str] = {}
+        self._order: tuple[array[int], array[int]] | None = None
+        self._labels: tuple[object, list[tuple[str, list[str]]]] = (None, [])
+
+    # --- Changes ---
+
+    def add_changes(self, changes: dict[int, int]) -> None:
+        """Patch what was read with new changes: vacancies by id of the change."""
+        self.known |= changes
+        pks = set(changes.values())
+        entries = read_entries(pks)
+        for pk in pks:
+            self.entries.pop(pk, None)
+        self.entries |= entries
+        gone = BitMap64(pks)
+        self.changed |= gone
+        for bitmap in self._bitmaps.values():
+            bitmap.difference_update(gone)
+        self._patch(self._bitmaps, entries)
+        if self._texts:
+            self._add_words(entries)
+
+    def _patch(self, bitmaps: dict[str, BitMap64], entries: dict[int, Entry]) -> None:
+        """Add the ids of `entries` to those of the bitmaps whose terms they have."""
+        for pk, entry in entries.items():
+            for term in entry.terms & bitmaps.keys():
+                bitmaps[term].add(pk)
+            at = self.base.at
+            if "e" in bitmaps and at and entry.until and entry.until <= at:
+                bitmaps["e"].add(pk)
+
+    # --- Bitmaps ---
+
+    def load(self, terms: Iterable[str]) -> list[BitMap64]:
+        """Return the bitmaps of `terms`. They must not be changed."""
+        terms = list(terms)
+        missing = list(dict.fromkeys(term for term in terms if term not in self._bitmaps))
+        if missing:
+            rows = {term: bytes(ids) for term, ids in _fetch_in(_TERMS, missing)}
+            self._size += sum(map(len, rows.values())) + 100 * len(missing)
+            new = {
+                term: BitMap64.deserialize(rows[term]) - self.changed if term in rows else BitMap64()
+                for term in missing
+            }
+            self._patch(new, self.entries)
+            self._bitmaps |= new
+        return [self._bitmaps[term] for term in terms]
+
+    def union(self, terms: Iterable[str]) -> BitMap64:
+        bitmaps = self.load(terms)
+        return BitMap64.union(*bitmaps) if len(bitmaps) > 1 else bitmaps[0] if bitmaps else BitMap64()
+
+    def language(self, code: str) -> BitMap64:
+        """Return the vacancies in the language `code`."""
+        return self.union(self.language_terms(code))
+
+    @staticmethod
+    def language_terms(code: str) -> list[str]:
+        """Vacancies that state no language are in that of the site."""
+        return ["g" + code, "g"] if code == site_language() else ["g" + code]
+
+    def trim(self) -> None:
+        """Forget the bitmaps if they take too much memory."""
+        if self._size > CACHE_BYTES:
+            self._bitmaps, self._size = {}, 0
+
+    def live(self, vacancy_list: VacancyList, at: datetime) -> BitMap64:
+        """Return the vacancies of the list that are public at the time `at`."""
+        listed, expired = self.load(["l" + vacancy_list.column, "e"])
+        gone = Q(publish_until__lte=at)
+        if self.base.at and self.base.at <= at:
+            listed, gone = listed - expired, gone & Q(publish_until__gt=self.base.at)
+        excluded = Vacancy.objects.filter(gone | Q(publish_from__gt=at), status=Status.PUBLISHED).order_by()
+        return listed - BitMap64(excluded.values_list("pk", flat=True))
+
+    # --- The vocabulary ---
+
+    def text(self, name: str) -> str:
+        if not self._texts:
+            read = {name: bytes(ids).decode() for name, ids in _fetch_in(_TERMS, list(TEXTS))}
+            self._texts = {name: read.get(name, "\n") for name in TEXTS}
+            self._add_words(self.entries)
+        return self._texts[name]
+
+    def _add_words(self, entries: dict[int, Entry]) -> None:
+        """Add the words of changed vacancies. A word may then occur twice."""
+        new: dict[str, set[str]] = {name: set() for name in TEXTS}
+        for entry in entries.values():
+            new["#titles"] |= entry.title_words
+            new[f"#words:{entry.language}"] |= entry.words
+        for code in STEMMERS:
+            new[f"#keys:{code}"] = {f"{key(word, code)}\t{word}\t" for word in new[f"#words:{code}"]}
+        for name, words in new.items():
+            if words:
+                self._texts[name] += "\n".join([*words, ""])
+
+    def forms(self, wanted: str, language: str) -> set[str]:
+        """Return the words of the language that have the same key."""
+        found = lines(self.text(f"#keys:{language}"), f"\n{key(wanted, language)}\t")
+        return {word for line in found for word in line.split("\t")[1:-1]}
+
+    def starting(self, part: str) -> set[str]:
+        return {w for code in (*STEMMERS, "") for w in lines(self.text(f"#words:{code}"), "\n" + part)}
+
+    def expand(self, wanted: str) -> list[tuple[int, str, set[str]]]:
+        """Return the words that fit a word of a query (`words.fit`): class, language in which they do ("" for
+        all), words."""
+        found: list[tuple[int, str, set[str]]] = [(WHOLE, "", {wanted})]
+        if not has_parts(wanted):
+            return found
+        starts = self.starting(wanted) - {wanted}
+        parts = {w for code in (*STEMMERS, "") for w in lines(self.text(f"#words:{code}"), wanted)}
+        parts -= starts | {wanted}
+        found += [(START, "", starts), (PART, "", parts)]
+        for code in STEMMERS:
+            found.append((FORM, code, self.forms(wanted, code) - {wanted}))
+            if len(own := key(wanted, code)) >= KEY_PART_MIN:
+                lists = (line.split("\t") for line in lines(self.text(f"#keys:{code}"), own))
+                others = {word for other, *words in lists if own in other for word in words if word}
+                found.append((PART, code, others - starts - parts - {wanted}))
+        return [each for each in found if each[2]]
+
+    def labels(self) -> list[tuple[str, list[str]]]:
+        """Return the terms of options and brands with the words of their names."""
+        valid = (self.state and self.state.shared, settings.MULTI_BRANDING)
+        if self.state is None or self._labels[0] != valid:
+            self._labels = (valid, read_labels())
+        return self._labels[1]
+
+    # --- Order ---
+
+    def newest_first(self, found: BitMap64) -> "array[int]":
+        if len(found) <= FEW:
+            return array("q", [pk for (pk,) in _fetch_in(_NEWEST, list(found))] if found else [])
+        if self._order is None:
+            rows = {name: bytes(ids) for name, ids in _fetch_in(_TERMS, ["#ids", "#starts"])}
+            self._order = array("q", rows.get("#ids", b"")), array("q", rows.get("#starts", b""))
+        ids, starts = self._order
+        base, ordered, done = found - self.changed, array("q"), 0
+        for start, pk in sorted(
+            ((e.start, pk) for pk, e in self.entries.items() if pk in found), reverse=True
+        ):
+            place = bisect_left(starts, -start, key=lambda other: -other)
+            while place < len(ids) and starts[place] == start and ids[place] > pk:
+                place += 1
+            ordered.extend(filter(base.__contains__, ids[done:place]))
+            ordered.append(pk)
+            done = place
+        ordered.extend(filter(base.__contains__, ids[done:] if done else ids))
+        return ordered
+
+
+class SearchCache:
+    """The indexes that a process has read, by database."""
+
+    def __init__(self) -> None:
+        self._indexes: dict[str, Index] = {}
+        self._lock = Lock()  # threads share an index, which they patch
+        self.is_due = False  # to be merged
+
+    @contextmanager
+    def at(self, state: RevisionState | None) -> Iterator[Index]:
+        """The index at the revision `state`, which the current snapshot has. None: in a transaction."""
+        if state is None:
+            index = Index(Base.read())
+            index.add_changes(_read_changes())
+            yield index
+            return
+        with self._lock:
+            alias, base = replica.current(), Base.read()
+            index = self._indexes.pop(alias, Index(base))  # back when it is complete
+            if index.base != base:
+                index = Index(base)
+            if index.state != state:
+                changes = _read_changes()
+                if not index.known.keys() <= changes.keys():  # an older snapshot
+                    index = Index(base)
+                index.add_changes({n: pk for n, pk in changes.items() if n not in index.known})
+                index.state = state
+            self.is_due = is_due(base, len(index.known))
+            index.trim()
+            self._indexes[alias] = index
+            yield index
+
+
+def _read_changes() -> dict[int, int]:
+    return dict(fetch(_CHANGES))
