@@ -188,8 +188,4 @@ class VacancyFilterSet(FacetFilterSet):
         if self.words and sort in ("", RELEVANCE):
             return search.ranked(self.words)
         found = union(search.hits(self.words).values()) if self.words else search.within
-        if sort.endswith(("title", "closes_at")):
-            vacancies = Vacancy.objects.with_ids(found)
-            return vacancies.sorted_by(sort).values_list("pk", flat=True)
-        newest = search.index.newest_first(found)
-        return newest[::-1] if sort == "published_at" else newest
+        return search.index.ordered(found, sort or "-published_at")

@@ -21,8 +21,8 @@ from jobsite.serving.rendered_items import UnknownPlaceholderError, dumps, proje
 from jobsite.serving.revision import RevisionState, fetch, read_state, snapshot
 from vacancies.api import process_cache
 from vacancies.api.rendered_items import render, resolve, store, stored_version
-from vacancies.filtersets import SEARCH, SORT, VacancyFilterSet
-from vacancies.models import ListedVacancy, Vacancy
+from vacancies.filtersets import VacancyFilterSet
+from vacancies.models import Vacancy
 from vacancies.querysets import LIVE, VacancyList
 from vacancies.readmodel.maintenance import balance
 from vacancies.readmodel.totals import Period, Totals, is_maintained
@@ -106,7 +106,6 @@ class ListViewSet(ReadOnlyViewSet):
                 store(self.item_version, page.rendered)
             if getattr(page.period, "is_unbalanced", False) and balance():
                 process_cache.process.totals = None
-            process_cache.merge_if_due()
         if page.period:
             self.until, self.revision = page.period.until, page.period.state.number
         envelope = dumps(self.paginator.links_and_meta(absolute(request, request.path)))
@@ -159,8 +158,7 @@ class ListViewSet(ReadOnlyViewSet):
     def filtered_rows(self, totals: Totals, state: RevisionState | None) -> Rows | None:
         """Return the rows of a page of a filtered or sorted list, whose ids the process caches. None after a
         concurrent write, and if the ids have to be read in a snapshot."""
-        listed = ListedVacancy.objects.filter(is_expired=False)
-        read = (lambda: self.ids(listed, state)) if state else None
+        read = (lambda: self.ids(state)) if state else None
         ids = process_cache.process.ids(self.key(), totals, read)
         if ids is None or (not ids and not self.propose(state)):
             return None
@@ -175,12 +173,11 @@ class ListViewSet(ReadOnlyViewSet):
         """Return the page of a query of the vacancies, in the snapshot of `state`."""
         cache = process_cache.process
         period = cache.period_at(self.now, state) if state else None
-        published = Vacancy.objects.filter(status="published")
         ids: Any
         if period:
-            ids = cache.ids((Vacancy, *self.key()), period, lambda: self.ids(published, state))
+            ids = cache.ids((Vacancy, *self.key()), period, lambda: self.ids(state))
         else:
-            ids = list(self.ids(published, state))
+            ids = list(self.ids(state))
             self.until = None if self.is_private() else Vacancy.objects.next_change(after=self.now)
         if not ids:
             self.propose(state, is_snapshot=True)
@@ -202,31 +199,34 @@ class ListViewSet(ReadOnlyViewSet):
     def key(self) -> tuple:
         return self.vacancy_list, *(self.filters() or {"sort": self.query.get("sort", "")}).items()
 
-    def ids(self, vacancies: Any, state: RevisionState | None) -> Iterable[int]:
-        """Return the ids of the members of the list among `vacancies`, filtered and sorted, in the snapshot
-        of `state`. Raises InvalidParameters."""
-        listed = vacancies.live(at=self.now).in_list(self.vacancy_list).newest_first()
-        if self.filterset_class is not None:
-            filterset = self.filterset_class(self.query, queryset=listed, request=self.request)
-            filterset.check()
-            if self.query.keys() & filterset.filters.keys() - {SORT}:
-                with process_cache.process.search.at(state) as index:
-                    return filterset.ids(filterset.search(index, self.vacancy_list, at=self.now))
-            if SORT in self.query:
-                listed = listed.sorted_by(self.query[SORT])
-        return listed.values_list("pk", flat=True)
+    def filterset(self) -> VacancyFilterSet | None:
+        """Return the parameters that filter or sort the list, checked, or None without any. Raises
+        InvalidParameters."""
+        if self.filterset_class is None or not self.query.keys() & self.filterset_class.base_filters.keys():
+            return None
+        found = self.filterset_class(self.query, queryset=Vacancy.objects.none(), request=self.request)
+        found.check()
+        return found
+
+    def ids(self, state: RevisionState | None) -> Iterable[int]:
+        """Return the ids of the members of the list, filtered and sorted, in the snapshot of `state`. Raises
+        InvalidParameters."""
+        if (filterset := self.filterset()) is None:
+            members = Vacancy.objects.published(at=self.now).in_list(self.vacancy_list)
+            return members.newest_first().values_list("pk", flat=True)
+        with process_cache.process.search.at(state) as index:
+            return filterset.ids(filterset.search(index, self.vacancy_list, at=self.now))
 
     def propose(self, state: RevisionState | None, *, is_snapshot: bool = False) -> bool:
         """Add what the search proposes to an empty list to `meta`. Return False if that needs a snapshot."""
-        if self.filterset_class is None or SEARCH not in self.query:
+        filterset = self.filterset()
+        if filterset is None or not filterset.words:
             return True
         if not (state or is_snapshot):
             return False
-        filterset = self.filterset_class(self.query, queryset=Vacancy.objects.none(), request=self.request)
-        filterset.check()
         with process_cache.process.search.at(state) as index:
             search = filterset.search(index, self.vacancy_list, at=self.now)
-            self.paginator.suggestions = search.suggestions(filterset.words) if filterset.words else []
+            self.paginator.suggestions = search.suggestions(filterset.words)
         return True
 
     def joined(self, items: Iterable[bytes]) -> bytes:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
-from time import monotonic
 from typing import Any
 
 from django.conf import settings
@@ -16,11 +15,9 @@ from jobsite.serving.revision import RevisionState
 from vacancies.models import Vacancy
 from vacancies.readmodel.totals import Period, Totals, read_totals
 from vacancies.search.index import SearchCache
-from vacancies.search.merge import merge
 
 MAX_FORMS = 1_000
 MAX_RESOLVERS = 8
-PAUSE = 10  # seconds until readers try again to merge, for example while the primary does not respond
 
 
 @dataclass
@@ -54,7 +51,6 @@ class ProcessCache:
     last_shared: SharedCache = field(default_factory=lambda: SharedCache(-1))
     id_lists: "OrderedDict[tuple, tuple[tuple, array[int]]]" = field(default_factory=OrderedDict)
     search: SearchCache = field(default_factory=SearchCache)
-    merge_after: float = 0.0
     lock: Any = field(default_factory=Lock)
 
     def totals_at(self, now: datetime, state: RevisionState | None) -> Totals | None:
@@ -104,11 +100,3 @@ class ProcessCache:
 
 
 process = ProcessCache()
-
-
-def merge_if_due() -> None:
-    """Merge the changes of the index if there are many. Call it outside the snapshot."""
-    if process.search.is_due and monotonic() >= process.merge_after:
-        process.search.is_due = False
-        if not merge(always=False):
-            process.merge_after = monotonic() + PAUSE

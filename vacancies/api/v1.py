@@ -519,9 +519,7 @@ class FilterViewSet(ReadOnlyViewSet):
             with process_cache.process.search.at(state) as index:
                 scopes = facets.scopes(index, VacancyList.EXTERNAL, at=self.now)
                 self.filters = [*count_options(index, scopes), *count_facts(index, scopes)]
-            response = super().list(request)
-        process_cache.merge_if_due()
-        return response
+            return super().list(request)
 
     def get_queryset(self) -> Any:
         return self.filters

@@ -116,7 +116,6 @@ def generate(count: int, *, seed: int, at: datetime) -> Iterator[int]:
         recruiters = [Recruiter.objects.get_or_create(name=name)[0] for name in NAMES]
         newest = Vacancy.objects.aggregate(pk=Max("pk"))["pk"] or 0  # so that no reference occurs twice
     rows = (_vacancy(random, pools, brands, recruiters, at) for _ in range(count))
-    made = 0
     facts = Facts(seed, first=newest + 1)
     while batch := list(islice(rows, BATCH)):
         places = [facts.add(vacancy, labels) for vacancy, labels in batch]
@@ -138,10 +137,8 @@ def generate(count: int, *, seed: int, at: datetime) -> Iterator[int]:
                 for place in of_vacancy
             )
         reset_queries()  # DEBUG keeps every query: gigabytes
-        made += len(batch)
-        if made == count:
-            merge()
         yield len(batch)
+    merge()
 
 
 class Facts:

@@ -51,7 +51,7 @@ from vacancies.models import (
     VacancyRecruiter,
     needs_approval,
 )
-from vacancies.search.merge import merge
+from vacancies.search.merge import merge_if_due
 
 BATCH = 100
 MERGE_EVERY = 20  # batches
@@ -100,8 +100,8 @@ class Importer:
                     for statement in connection.ops.sequence_reset_sql(no_style(), [Vacancy, Recruiter]):
                         cursor.execute(statement)
             if number % MERGE_EVERY == 0:
-                merge(always=False)
-        merge(always=False)
+                merge_if_due()
+        merge_if_due()
 
     def keep_order(self, orders: Iterable[list[int]]) -> None:
         """Give our lists the order of `orders`, the lists of the source: ids, newest first."""

@@ -4,18 +4,18 @@ changed since. A change is therefore found at once.
 The base, in the table SearchTerm, has the ids of the vacancies of each term, and:
 
 #base    number, time and size of the merge
-#words:  the words of the vacancies in a language, each on a line
+#words:  the words of the vacancies in a language, each on a line, without numbers
 #keys:   the same by key (`words.key`), each line with a key and its words
 #titles  words of titles and places, for corrections
-#ids     all ids, newest first; #starts: their times
+#order:  all ids in an order of the lists
 """
 
 import json
 from array import array
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import filterfalse
 from threading import Lock
 from typing import NamedTuple
 
@@ -32,17 +32,22 @@ from vacancies.querysets import VacancyList
 from vacancies.search.terms import Entry, read_entries, read_labels
 from vacancies.search.words import FORM, KEY_PART_MIN, PART, START, STEMMERS, WHOLE, has_parts, key
 
-# At 100,000 vacancies a merge takes 1.7 s, and a change that is not merged 0.2 to 0.4 ms of each new process.
-CHANGES_MIN = 200
 CACHE_BYTES = 64 * 2**20  # of bitmaps in a process
 FEW = 2_000  # ids that the database sorts
+WAYS = 16  # into which a search for a place divides an order
 
 _BASE = "SELECT ids FROM vacancies_searchterm WHERE term = '#base'"
 _CHANGES = "SELECT id, vacancy_id FROM vacancies_searchchange"
 _IN = {"postgresql": "= ANY(%s)", "sqlite": "IN (SELECT value FROM json_each(%s))"}
 _TERMS = "SELECT term, ids FROM vacancies_searchterm WHERE term {}"
-_NEWEST = "SELECT id FROM vacancies_vacancy WHERE id {} ORDER BY publish_from DESC, id DESC"
 TEXTS = ("#titles", *(f"#{kind}:{code}" for code in (*STEMMERS, "") for kind in ("words", "keys")))
+ORDERS = (
+    "-published_at",
+    "title",
+    "-title",
+    "closes_at",
+    "-closes_at",
+)  # published_at is the first, reversed
 
 
 class Base(NamedTuple):
@@ -66,15 +71,51 @@ class Base(NamedTuple):
         return json.dumps([self.number, self.at.isoformat(), self.size, self.language]).encode()
 
 
-def is_due(base: Base, changes: int) -> bool:
-    """Whether so many changes should be merged."""
-    return changes > max(CHANGES_MIN, base.size // 500)
-
-
 def _fetch_in(sql: str, values: list) -> list[tuple]:
     """Return the rows of `sql`, where {} stands for "in `values`"."""
     vendor = connections[replica.current()].vendor
     return fetch(sql.format(_IN[vendor]), values if vendor == "postgresql" else json.dumps(values))
+
+
+def in_order(pks: Iterable[int], sort: str) -> list[int]:
+    """Return the ids of these vacancies, sorted by the database."""
+    return list(Vacancy.objects.with_ids(pks).sorted_by(sort).values_list("pk", flat=True))
+
+
+def reorder(order: "array[int]", sort: str, gone: BitMap64, new: Collection[int]) -> "array[int]":
+    """Return an order without the ids `gone`, and with `new` at their places."""
+    kept = array("q", filterfalse(gone.__contains__, order))
+    if len(new) > len(kept) // 10:
+        return array("q", in_order([*kept, *new], sort))
+    # A binary search for all at once: the database sorts them among some ids of the order, then among some
+    # between those.
+    ranges = dict.fromkeys(new, (0, len(kept)))
+    while searched := [pk for pk, (start, end) in ranges.items() if start < end]:
+        places = {
+            kept[place]: place
+            for start, end in {ranges[pk] for pk in searched}
+            for place in range(start, end, -(-(end - start) // WAYS))
+        }
+        found = in_order([*places, *searched], sort)
+        start, end = 0, len(kept)
+        for pk in found:
+            if pk in places:
+                start = places[pk] + 1
+            else:
+                ranges[pk] = max(start, ranges[pk][0]), ranges[pk][1]
+        for pk in reversed(found):
+            if pk in places:
+                end = places[pk]
+            else:
+                ranges[pk] = ranges[pk][0], min(end, ranges[pk][1])
+    result, done = array("q"), 0
+    for pk in in_order(new, sort) if new else ():
+        place, _ = ranges[pk]
+        result.extend(kept[done:place])
+        result.append(pk)
+        done = place
+    result.extend(kept[done:])
+    return result
 
 
 def lines(text: str, part: str) -> Iterator[str]:
@@ -99,7 +140,7 @@ class Index:
         self._bitmaps: dict[str, BitMap64] = {}
         self._size = 0  # bytes of them
         self._texts: dict[str, str] = {}
-        self._order: tuple[array[int], array[int]] | None = None
+        self._orders: dict[str, array[int]] = {}
         self._labels: tuple[object, list[tuple[str, list[str]]]] = (None, [])
 
     # --- Changes ---
@@ -117,6 +158,8 @@ class Index:
         for bitmap in self._bitmaps.values():
             bitmap.difference_update(gone)
         self._patch(self._bitmaps, entries)
+        for sort, order in self._orders.items():
+            self._orders[sort] = reorder(order, sort, gone, entries)
         if self._texts:
             self._add_words(entries)
 
@@ -229,25 +272,16 @@ class Index:
 
     # --- Order ---
 
-    def newest_first(self, found: BitMap64) -> "array[int]":
+    def ordered(self, found: BitMap64, sort: str) -> "array[int]":
+        """Return the ids `found` in an order of the lists."""
         if len(found) <= FEW:
-            return array("q", [pk for (pk,) in _fetch_in(_NEWEST, list(found))] if found else [])
-        if self._order is None:
-            rows = {name: bytes(ids) for name, ids in _fetch_in(_TERMS, ["#ids", "#starts"])}
-            self._order = array("q", rows.get("#ids", b"")), array("q", rows.get("#starts", b""))
-        ids, starts = self._order
-        base, ordered, done = found - self.changed, array("q"), 0
-        for start, pk in sorted(
-            ((e.start, pk) for pk, e in self.entries.items() if pk in found), reverse=True
-        ):
-            place = bisect_left(starts, -start, key=lambda other: -other)
-            while place < len(ids) and starts[place] == start and ids[place] > pk:
-                place += 1
-            ordered.extend(filter(base.__contains__, ids[done:place]))
-            ordered.append(pk)
-            done = place
-        ordered.extend(filter(base.__contains__, ids[done:] if done else ids))
-        return ordered
+            return array("q", in_order(found, sort) if found else [])
+        if sort == "published_at":
+            return self.ordered(found, "-published_at")[::-1]
+        if sort not in self._orders:
+            stored = array("q", b"".join(bytes(ids) for _, ids in _fetch_in(_TERMS, ["#order:" + sort])))
+            self._orders[sort] = reorder(stored, sort, self.changed, self.entries)
+        return array("q", filter(found.__contains__, self._orders[sort]))
 
 
 class SearchCache:
@@ -256,7 +290,6 @@ class SearchCache:
     def __init__(self) -> None:
         self._indexes: dict[str, Index] = {}
         self._lock = Lock()  # threads share an index, which they patch
-        self.is_due = False  # to be merged
 
     @contextmanager
     def at(self, state: RevisionState | None) -> Iterator[Index]:
@@ -277,7 +310,6 @@ class SearchCache:
                     index = Index(base)
                 index.add_changes({n: pk for n, pk in changes.items() if n not in index.known})
                 index.state = state
-            self.is_due = is_due(base, len(index.known))
             index.trim()
             self._indexes[alias] = index
             yield index

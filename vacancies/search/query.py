@@ -51,7 +51,7 @@ class Search:
     def ranked(self, words: Words) -> "array[int]":
         """Return the ids of the hits, best first, the newest first among equals."""
         found = self.hits(words)
-        rest: Iterable[int] = self.index.newest_first(union(found.values()))
+        rest: Iterable[int] = self.index.ordered(union(found.values()), "-published_at")
         by_score = {}
         for score, bitmap in sorted(found.items(), key=lambda item: -len(item[1])):  # soon, few are left
             rest = array("q", rest)
@@ -155,7 +155,7 @@ class Search:
         rest = self.within - union(found.values())
         for word in words:
             rest = rest & self.index.union(field + word for field in WORDS)
-        newest = self.index.newest_first(rest)[:PHRASES_MAX].tolist()
+        newest = self.index.ordered(rest, "-published_at")[:PHRASES_MAX].tolist()
         texts = Vacancy.objects.filter(pk__in=newest, search_text__contains=phrase).order_by()
         found[len(words) * SCORES["x"][0]] = BitMap64(texts.values_list("pk", flat=True) if newest else ())
         return found

@@ -26,22 +26,17 @@ class Entry(NamedTuple):
 
     terms: frozenset[str]
     language: str  # of STEMMERS, or "" for all others
-    start: int  # publish_from, in microseconds
     until: datetime | None
 
     @property
     def words(self) -> set[str]:
-        return {term[1:] for term in self.terms if term[0] in WORDS}
+        """The words of the vocabulary, which has no numbers: references would be most of it."""
+        return {term[1:] for term in self.terms if term[0] in WORDS and not term[1:].isdecimal()}
 
     @property
     def title_words(self) -> set[str]:
         """The words that a correction may propose."""
         return {term[1:] for term in self.terms if term[0] in "tp" and term[1:].isalpha()}
-
-
-def microseconds(at: datetime) -> int:
-    """Return the time as an integer that has the same order."""
-    return int(at.timestamp()) * 1_000_000 + at.microsecond
 
 
 def read_entries(pks: Collection[int]) -> dict[int, Entry]:
@@ -59,10 +54,10 @@ def read_entries(pks: Collection[int]) -> dict[int, Entry]:
             places[pk] += names
         rows: Any = Vacancy.objects.filter(pk__in=batch, status=Status.PUBLISHED).values_list(
             "pk", "title", "title_internal", "reference", "location", "search_text", "brand", "language",
-            "work_place", "publish_from", "publish_until", "audience", "is_hot",
+            "work_place", "publish_until", "audience", "is_hot",
         )  # fmt: skip
         for pk, title, internal, reference, location, text, brand, code, work_place, *listing in rows:
-            start, until, audience, is_hot = listing
+            until, audience, is_hot = listing
             terms = others[pk]
             terms |= _named("t", "q", (title, internal, reference))
             terms |= _named("p", "r", (location, *places[pk]))
@@ -73,9 +68,7 @@ def read_entries(pks: Collection[int]) -> dict[int, Entry]:
             language = code or site_language()
             if brand:
                 terms.add(f"b{brand}")
-            found[pk] = Entry(
-                frozenset(terms), language if language in STEMMERS else "", microseconds(start), until
-            )
+            found[pk] = Entry(frozenset(terms), language if language in STEMMERS else "", until)
     return found
 
 

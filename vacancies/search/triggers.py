@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from vacancies.search.merge import merge
+from vacancies.search.merge import merge_if_due
 
 # The columns that decide the terms of a vacancy.
 COLUMNS = (
@@ -31,7 +31,7 @@ def after_migrations(using: str, plan: object = None, **kwargs: object) -> None:
             with connection.cursor() as cursor:
                 cursor.execute(EVERY)
     if plan and using == DEFAULT_DB_ALIAS:
-        merge(always=False)
+        merge_if_due()
 
 
 def _create_triggers(connection: Any) -> None:

@@ -107,7 +107,7 @@ def fit(wanted: str, word: str, languages: tuple[str, ...]) -> int | None:
     (`index.Vocabulary.expand`) is the same rule for all words of the index."""
     if word == wanted:
         return WHOLE
-    if not has_parts(wanted):
+    if not has_parts(wanted) or word.isdecimal():
         return None
     keys = [(key(wanted, language), key(word, language)) for language in languages]
     if any(one == other for one, other in keys):

@@ -12,12 +12,13 @@ from applications.mail.digest import Digest
 from jobsite.db.locks import database_lock
 from jobsite.dispatch import Dispatcher, Job, Stop
 from jobsite.ops.commands import Command as BaseCommand
+from vacancies.search.merge import MergeJob
 
 
 def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
     """Return the dispatcher with every job. `base_url` is for links, if not PUBLIC_BASE_URL."""
-    jobs: list[Job] = [Digest(base_url), ClosingEmails(base_url), ApprovalEmails(base_url), MailDelivery()]
-    return Dispatcher(jobs, lock=database_lock(), stop=stop)
+    emails: list[Job] = [Digest(base_url), ClosingEmails(base_url), ApprovalEmails(base_url), MailDelivery()]
+    return Dispatcher([*emails, MergeJob()], lock=database_lock(), stop=stop)
 
 
 class Command(BaseCommand):
