@@ -1,11 +1,14 @@
 """Changes are found at once, whether they are merged or not, whoever writes and merges at the same time."""
 
+from array import array
 from datetime import timedelta
+from random import Random
 
 import pytest
 from django.core.management import call_command
 from django.db import transaction
 from django.utils import timezone
+from pyroaring import BitMap64
 
 from jobsite.dispatch import Stop
 from jobsite.management.commands.deliver import make_dispatcher
@@ -14,8 +17,9 @@ from tests.parallel import at_once
 from tests.vacancies.api.site import Site
 from tests.vacancies.readmodel.helpers import elsewhere, on_postgresql
 from vacancies.models import Place, SearchChange, SearchTerm, Vacancy, VacancyOption
+from vacancies.search import index
 from vacancies.search import merge as merging
-from vacancies.search.index import Base
+from vacancies.search.index import ORDERS, Base, in_order, reorder
 from vacancies.search.merge import MergeJob, merge
 
 
@@ -174,3 +178,23 @@ def test_writers_and_mergers_at_once(site):
             found(process, text)
     merge(anew=True)
     assert len(found(Site(), "nurse")) == 13
+
+
+@pytest.mark.parametrize("sort", ORDERS)
+def test_reorder_finds_the_places_of_new_ids(db, monkeypatch, sort):
+    """Also among equal keys, and at both ends."""
+    monkeypatch.setattr(index, "WAYS", 3)
+    random, days = Random(1), [timezone.now() + timedelta(days=day) for day in range(4)]
+    made = Vacancy.objects.bulk_create(
+        Vacancy(
+            title=random.choice("abc"),
+            publish_from=random.choice(days),
+            publish_until=random.choice([None, *days]),
+        )
+        for _ in range(90)
+    )
+    order = in_order([each.pk for each in made], sort)
+    for new in ([], order[:2], order[-2:], random.sample(order, 6)):
+        before = [pk for pk in order if pk not in new]
+        before = array("q", [*new[1:], *before])  # one is new, the others were elsewhere
+        assert reorder(before, sort, BitMap64(new), new).tolist() == order
