@@ -188,8 +188,8 @@ def test_reorder_finds_the_places_of_new_ids(db, monkeypatch, sort):
     made = Vacancy.objects.bulk_create(
         Vacancy(
             title=random.choice("abc"),
-            publish_from=random.choice(days),
-            publish_until=random.choice([None, *days]),
+            publish_from=random.choice(days[:2]),
+            publish_until=random.choice([None, *days[2:]]),
         )
         for _ in range(90)
     )
