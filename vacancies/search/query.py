@@ -64,7 +64,7 @@ class Search:
 
     def hits(self, words: Words) -> Scores:
         parts = [self._phrase(*phrase) for phrase in words.phrases] + [self._word(w) for w in words.single]
-        left = self.within if parts else BitMap64()  # without a letter or digit, a query has no words
+        left = self.within if parts else BitMap64()
         for scores in parts:
             left = left & union(scores.values())
         found: Scores = {0: left}
@@ -150,19 +150,22 @@ class Search:
         titles, places = (self._neighbours(pair, word, words) for pair, word in ("qt", "rp"))
         needle = f" {' '.join(words)} "
         named = [term for term, label in self.index.labels() if needle in f" {' '.join(label)} "]
-        found = {len(words) * SCORES["t"][0]: titles}
-        found[len(words) * SCORES[LABELS][0]] = places | self.index.union(named)
+        weight = len(words) or 1
+        found = {weight * SCORES["t"][0]: titles}
+        found[weight * SCORES[LABELS][0]] = places | self.index.union(named)
         rest = self.within - union(found.values())
         for word in words:
             rest = rest & self.index.union(field + word for field in WORDS)
         newest = self.index.ordered(rest, "-published_at")[:PHRASES_MAX].tolist()
         texts = Vacancy.objects.filter(pk__in=newest, search_text__contains=phrase).order_by()
-        found[len(words) * SCORES["x"][0]] = BitMap64(texts.values_list("pk", flat=True) if newest else ())
+        found[weight * SCORES["x"][0]] = BitMap64(texts.values_list("pk", flat=True) if newest else ())
         return found
 
     def _neighbours(self, pair_field: str, word_field: str, words: list[str]) -> BitMap64:
-        terms = [f"{pair_field}{one} {other}" for one, other in pairwise(words)] or [word_field + words[0]]
-        return BitMap64.intersection(*self.index.load(terms * 2))  # it needs two
+        terms = [f"{pair_field}{one} {other}" for one, other in pairwise(words)] or [
+            word_field + w for w in words
+        ]
+        return intersection(*self.index.load(terms)) if terms else BitMap64()
 
     # --- Nothing found ---
 

@@ -40,7 +40,7 @@ _GENDER_ENDINGS = {
 class Words(NamedTuple):
     """A query: its phrases, each a list of words, and its other words, each once."""
 
-    phrases: list[tuple[str, list[str]]]  # as typed, folded; and the words
+    phrases: list[tuple[str, list[str]]]  # as typed, folded; and the words, if any
     single: list[str]
 
     @property
@@ -72,11 +72,12 @@ def all_words(text: str) -> set[str]:
 
 
 def read_query(text: str) -> Words:
-    """Return the words of a search. Quotes are around phrases."""
+    """Return the words of a search. Quotes are around phrases. Symbols alone, such as "%", are one too."""
     plain = folded(text.replace("\0", ""))
     quoted = [" ".join((one or other).split()) for one, other in _QUOTED.findall(plain)]
     phrases = [(phrase, words) for phrase in quoted if (words := split_words(phrase))]
-    return Words(phrases, list(dict.fromkeys(split_words(_QUOTED.sub(" ", plain)))))
+    single = list(dict.fromkeys(split_words(_QUOTED.sub(" ", plain))))
+    return Words(phrases if phrases or single else [(plain.strip(), [])], single)
 
 
 def has_parts(word: str) -> bool:

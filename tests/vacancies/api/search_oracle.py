@@ -71,14 +71,14 @@ class Document:
     def phrase(self, phrase: str, words: list[str]) -> int:
         pairs, needle = set(pairwise(words)), f" {' '.join(words)} "
         own = [self.words[TITLE], self.words[PLACE], self.words[TEXT]]
-        if pairs <= self.neighbours if pairs else words[0] in own[0]:
+        if words and (pairs <= self.neighbours if pairs else words[0] in own[0]):
             return 100 * len(words)
-        if pairs <= self.place_neighbours if pairs else words[0] in own[1]:
+        if words and (pairs <= self.place_neighbours if pairs else words[0] in own[1]):
             return 80 * len(words)
         if any(needle in f" {' '.join(name)} " for name in self.names):
             return 80 * len(words)
         is_in_text = phrase in self.text and all(any(word in each for each in own) for word in words)
-        return 20 * len(words) if is_in_text else 0
+        return 20 * (len(words) or 1) if is_in_text else 0
 
 
 class PlainSearch:
