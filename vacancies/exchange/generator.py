@@ -28,7 +28,6 @@ from vacancies.models import (
     VacancyOption,
     VacancyRecruiter,
 )
-from vacancies.search.merge import merge
 
 BATCH = 2000
 DAYS = 430  # range of the publication dates
@@ -138,7 +137,6 @@ def generate(count: int, *, seed: int, at: datetime) -> Iterator[int]:
             )
         reset_queries()  # DEBUG keeps every query: gigabytes
         yield len(batch)
-    merge()
 
 
 class Facts:

@@ -84,7 +84,7 @@ def in_order(pks: Iterable[int], sort: str) -> list[int]:
 
 def reorder(order: "array[int]", sort: str, gone: BitMap64, new: Collection[int]) -> "array[int]":
     """Return an order without the ids `gone`, and with `new` at their places."""
-    kept = array("q", filterfalse(gone.__contains__, order))
+    kept = array("q", filterfalse(gone.__contains__, order)) if gone else order
     if len(new) > len(kept) // 10:
         return array("q", in_order([*kept, *new], sort))
     # A binary search for all at once: the database sorts them among some ids of the order, then among some

@@ -32,6 +32,7 @@ SEARCHES = {
     "region": "filter[regions]=antwerp",
     "three filters": "filter[regions]=antwerp&filter[types]=nurse&filter[work_regimes]=days",
     "sort=title": "sort=title",
+    "sort=-closes_at, region": "filter[regions]=antwerp&sort=-closes_at",
 }
 PATHS = {name: f"/v1/vacancies?{query}" for name, query in SEARCHES.items()} | {
     "/v1/filters": "/v1/filters",

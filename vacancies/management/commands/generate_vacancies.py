@@ -7,6 +7,7 @@ from django.utils import timezone
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError, uninterrupted
 from vacancies.exchange.generator import generate
+from vacancies.search.merge import merge_if_due
 
 
 class Command(BaseCommand):
@@ -29,6 +30,7 @@ class Command(BaseCommand):
                     size = next(batches)
                     done += size
                 bar.update(size)
+            merge_if_due()
         seconds = time.monotonic() - start
         self.finish(
             f"Created {count} vacancies in {seconds:.1f} s ({count / seconds:.0f} a second).",
