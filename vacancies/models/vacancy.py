@@ -332,19 +332,6 @@ class Vacancy(models.Model):
             ),
             models.Index(fields=["image"], name="vacancy_image"),  # media.py looks up files by name
             # Covering index of filters and counts. `status` is no condition: SQLite would read the rows.
-            models.Index(
-                fields=[
-                    "status",
-                    "audience",
-                    "publish_from",
-                    "publish_until",
-                    "brand",
-                    "work_place",
-                    "language",
-                    "id",
-                ],
-                name="vacancy_facts",
-            ),
         ]
 
     def __str__(self) -> str:
@@ -568,7 +555,6 @@ class Place(models.Model):
         ]
         indexes = [
             models.Index(fields=["latitude", "longitude"], name="place_coordinates_index"),
-            models.Index(fields=["country", "vacancy"], name="places_in_country"),
         ]
 
     def __str__(self) -> str:
