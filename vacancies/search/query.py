@@ -189,15 +189,20 @@ class Search:
         return [text for _, text in sorted(found)][:SUGGESTIONS]
 
     def _corrections(self, wanted: str) -> list[tuple[int, str]]:
-        """Return the words of titles, places, brands and options that `wanted` may be a typing error of."""
-        terms: dict[str, list[str]] = {}
-        known = {word: n for word in self.index.text("#titles").split("\n") if (n := edits(wanted, word))}
-        for word in known:
-            terms[word] = ["t" + word, "p" + word]
+        """Return the words that `wanted` may be a typing error of: of titles, places, brands and options, else of
+        texts too."""
+        if found := self._similar(wanted, [self.index.text("#titles")], "tp"):
+            return found
+        return self._similar(wanted, [self.index.text(f"#words:{code}") for code in (*STEMMERS, "")], WORDS)
+
+    def _similar(self, wanted: str, texts: list[str], fields: str) -> list[tuple[int, str]]:
+        words = (word for text in texts for word in text.split("\n"))
+        known = {word: number for word in words if (number := edits(wanted, word))}
+        terms = {word: [field + word for field in fields] for word in known}
         for term, label in self.index.labels():
             for word in label:
-                if n := edits(wanted, word):
-                    known[word] = n
+                if number := edits(wanted, word):
+                    known[word] = number
                     terms.setdefault(word, []).append(term)
         self.index.load(term for each in terms.values() for term in each)
         ranked = []

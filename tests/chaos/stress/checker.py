@@ -224,7 +224,7 @@ class Checker:
             return sign * get(self.before.rows, place, Row.PUBLISH_FROM), sign * place
 
         last = (inf, 0) if is_whole else key(unchanged[-1]) if unchanged else (-inf, 0)
-        if sort.endswith("title"):  # titles change, and their order is that of text
+        if sort.endswith(("title", "closes_at")):  # they change, and titles have the order of text
             last = (inf, 0) if is_whole else (-inf, 0)
         elif unchanged != sorted(unchanged, key=key):
             self.wrong("order", [place + 1 for place in unchanged])

@@ -61,7 +61,7 @@ def random_target(chance: random.Random, count: int) -> str:
         if chance.random() < 0.15:
             query["filter[search]"] = f"word{chance.randrange(7)}"
         if chance.random() < 0.2:
-            query["sort"] = chance.choice(["title", "-title", "published_at", "-published_at"])
+            query["sort"] = chance.choice(["title", "-title", "published_at", "-published_at", "-closes_at"])
         if chance.random() < 0.25:
             query["fields"] = chance.choice(["id,title,regions", "id,is_hot", "brand,id,head_recruiter"])
     return address(path, query)

@@ -23,6 +23,7 @@ from vacancies import models
 from vacancies.models import Vacancy, VacancyOption, VacancyRecruiter
 from vacancies.readmodel import maintenance
 from vacancies.readmodel.totals import is_maintained
+from vacancies.search.merge import merge
 
 
 def write(shared: SharedState, number: int, is_sqlite: bool) -> None:
@@ -60,7 +61,8 @@ class Writer:
             "related": [self.related],
             "names": [self.name],
             "imports": [self.import_many],
-            "maintenance": [self.balance, self.balance, self.balance, mark_expired, self.rebuild],
+            "maintenance": [self.merge]
+            + [self.balance, self.balance, self.balance, mark_expired, self.rebuild] * is_maintained(),
         }[self.kind]
         while not self.shared.ended.is_set():
             if not self.shared.going.is_set():
@@ -246,8 +248,7 @@ class Writer:
 
     def maintain(self, act: Callable[[], Any]) -> None:
         try:
-            if is_maintained():
-                act()
+            act()
         except DatabaseError as error:
             self.failed(error)
         else:
@@ -256,6 +257,10 @@ class Writer:
     def balance(self) -> None:
         state.use_small_buckets(self.random.choice([3, 10, 25, 500]))
         self.maintain(maintenance.balance)
+
+    def merge(self) -> None:
+        """Merge the changes of the search index, now and then all vacancies."""
+        self.maintain(partial(merge, anew=self.random.random() < 0.1))
 
     def rebuild(self) -> None:
         if self.random.random() < 0.1:  # it waits for all other writers

@@ -136,9 +136,13 @@ class PlainSearch:
         return [text for _, text in sorted(found)][:3]
 
     def corrections(self, wanted: str) -> list[tuple[int, str]]:
+        return self.similar(wanted, (TITLE, PLACE)) or self.similar(wanted, (TITLE, PLACE, TEXT))
+
+    def similar(self, wanted: str, fields: tuple[str, ...]) -> list[tuple[int, str]]:
         number: dict[str, int] = {}
         for each in self.documents:
-            for word in {*each.words[TITLE], *each.words[PLACE], *(w for name in each.names for w in name)}:
+            own = [*(each.words[field] for field in fields), *each.names]
+            for word in {word for words in own for word in words}:
                 number[word] = number.get(word, 0) + 1
         near = [(n, w[0] != wanted[0], -number[w], w) for w in number if (n := edits(wanted, w))]
         return [(n, word) for n, _, _, word in sorted(near)[:3]]

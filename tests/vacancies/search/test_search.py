@@ -157,7 +157,7 @@ def test_parts_of_a_word_count_as_words(client):
 
 def test_suggestions(client):
     make_vacancy(title="Verpleegkundige nacht", language="nl", options={"regions": ["Gent"]})
-    make_vacancy(title="Kok", language="nl")
+    make_vacancy(title="Kok", language="nl", description="<p>Voor twee afdelingen.</p>")
 
     def suggested(text, **query):
         return search(client, text, **query)["meta"].get("suggestions")
@@ -165,6 +165,7 @@ def test_suggestions(client):
     assert suggested("verpleegkundige") is None
     assert suggested("verpleegkunidge nacht") == ["verpleegkundige nacht"]
     assert suggested("verpleegkundige kok") == ["kok", "verpleegkundige"]
+    assert suggested("afdelngen") == ["afdelingen"]  # in a text only
     assert suggested("zzzzzz") == []
     assert suggested("verpleegkunidge", **{"filter[regions]": "gent"}) == ["verpleegkundige"]
     assert suggested("kik", **{"filter[regions]": "gent"}) == []
