@@ -259,7 +259,9 @@ class Writer:
         self.maintain(maintenance.balance)
 
     def merge(self) -> None:
-        """Merge the changes of the search index, now and then all vacancies."""
+        """Merge the changes of the search index, now and then all vacancies. On SQLite, others cannot write
+        meanwhile."""
+        time.sleep(self.random.uniform(0, 6))
         self.maintain(partial(merge, anew=self.random.random() < 0.1))
 
     def rebuild(self) -> None:
