@@ -170,16 +170,16 @@ def test_rows_of_other_brands_are_not_found(office):
 
 def test_words_of_other_brands_cost_what_unknown_words_cost(office):
     """The same statements, so that the time does not tell them apart."""
-    secret = make_vacancy(title="Zebra", brand=make_brand("Zebra"))
-    apply(secret, "Zebra")
-    Form.objects.create(name="Zebra").vacancies.add(secret)
+    secret = make_vacancy(title="Wombat", brand=make_brand("Wombat"))
+    apply(secret, "Wombat")
+    Form.objects.create(name="Wombat").vacancies.add(secret)
     statements = {}
-    for word in ("zebra", "wombat", "zebra"):  # the first one fills caches
+    for word in ("wombat", "numbat", "wombat"):  # the first one fills caches
         with CaptureQueriesContext(connection) as queries:
             office.anna.get(SEARCH, {"q": word})
         found = [query["sql"].lower().replace(word, "word") for query in queries]
         statements[word] = [re.sub("[0-9]+", "0", sql) for sql in found if sql.startswith("select")]
-    assert statements["zebra"] == statements["wombat"]
+    assert statements["wombat"] == statements["numbat"]
 
 
 def test_kinds_without_permission_are_not_found(office, client):

@@ -9,10 +9,10 @@ from django.utils import timezone
 from pytest_django.asserts import assertContains
 
 from applications.admin.vacancy import VacancyAdmin
+from jobsite.admin import id_list
 from tests.applications.makers import make_application
 from tests.factories import make_brand, make_vacancy
 from tests.vacancies.admin.forms import LIST, LONG_AGO, listed
-from vacancies.admin.list import vacancy_list
 from vacancies.models import State, Vacancy
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
@@ -63,14 +63,14 @@ def test_search_finds_titles_texts_and_ids_whatever_the_accents(anna: Client) ->
 
 @pytest.mark.parametrize("few", [1, 500])
 def test_search_finds_the_same_few_or_many(anna, monkeypatch, django_assert_max_num_queries, few):
-    monkeypatch.setattr(vacancy_list, "MAX_IDS_IN_QUERY", few)
+    monkeypatch.setattr(id_list, "SORTED", few)
     found = [make_vacancy(title=f"Zebra keeper {number}") for number in range(3)]
     make_vacancy(title="Zebra archivist", status="archived")
     make_vacancy(title="Cook")
     anna.get(LIST)
     with django_assert_max_num_queries(12):
-        response = anna.get(f"{LIST}?q=zebra&o=1")
-    assert [row.pk for row in response.context["cl"].result_list] == [row.pk for row in found]
+        response = anna.get(f"{LIST}?q=zebra")
+    assert [row.pk for row in response.context["cl"].result_list] == [row.pk for row in reversed(found)]
     assert response.context["cl"].result_count == 3
     assert listed(anna, f"{LIST}?q={found[1].pk}") >= {found[1].pk}
     assert listed(anna, f"{LIST}?q=qqqq") == set()
