@@ -145,6 +145,22 @@ def test_more_hits_are_linked(root):
     assert "20 results" in response.content.decode()
 
 
+def test_the_best_hits_are_first(root):
+    for title in ("Nightnurse", "Nurses", "Nurse", "Nursery"):
+        make_vacancy(title=title, reference="AB-1" if title == "Nursery" else "")
+    vacancy = make_vacancy(title="Jan")
+    for given, address in (("Mia", "m@jan.example"), ("Janssens", "x@b.example"), ("Jan", "x@a.example")):
+        apply(vacancy, given, address)
+
+    assert found(root, "nurse")["Vacancies"] == ["Nurse", "Nurses", "Nursery", "Nightnurse"]
+    assert found(root, "ab-1")["Vacancies"] == ["Nursery"]
+    assert found(root, "jan")["Applications"] == ["Jan", "Mia", "Janssens"]
+    rows = root.get("/admin/applications/application/", {"q": "jan"}).context["cl"].result_list
+    assert [row.display_name for row in rows] == ["Jan", "Janssens", "Mia"]  # by name only
+    rows = root.get("/admin/applications/application/", {"q": "M@jan.example"}).context["cl"].result_list
+    assert [row.display_name for row in rows] == ["Mia"]
+
+
 # --- for whom ---
 
 
