@@ -11,8 +11,7 @@ from django.db.models import Prefetch, Q
 
 from jobsite.text.search import search_words
 from vacancies.querysets import EVERY_BRAND
-from vacancies.search.rows import in_title
-from vacancies.search.words import read_query
+from vacancies.search.rows import in_title, query_words
 
 if TYPE_CHECKING:
     from vacancies.models import Vacancy
@@ -119,7 +118,7 @@ class ApplicationQuerySet(models.QuerySet):
             | Q(reference=word.upper())
             | Q(user__in=accounts.filter(by_account).values("pk"))
         )
-        if words := read_query(word).all:
+        if words := query_words(word).all:
             found |= Q(vacancy__in=vacancies.filter(*map(in_title, words)).values("pk"))
         if word.isascii() and word.isdigit() and len(word) < 19:
             found |= Q(vacancy=int(word))

@@ -34,14 +34,14 @@ from jobsite.text.names import person
 from jobsite.text.search import search_words
 from jobsite.types import Context, StrOrPromise
 from vacancies.models import Brand, FilterOption, Recruiter, Vacancy
-from vacancies.search.rows import in_title, scorer
-from vacancies.search.words import read_query, stems
+from vacancies.search.rows import in_title, query_words, scorer
+from vacancies.search.words import stems
 
 FIRST, ON_PAGE = 5, 20  # hits of a kind, below the box and on the page
 TEXT_MIN = 2
 # Rows of a large kind that are compared one by one. PostgreSQL has trigram indexes for older ones.
 NEWEST = 5_000 if connection.vendor == "postgresql" else 20_000
-COMPARED = 100  # newest hits of a kind, whose best are shown
+COMPARED = 50  # newest hits of a kind, whose best are shown
 INDEXED = 500  # rows from an index, of any brand
 TIME_MAX = 1000  # milliseconds of a statement on PostgreSQL
 
@@ -86,7 +86,7 @@ class Kind:
         return self.model is Vacancy
 
     def words(self, text: str) -> list[str]:
-        return read_query(text).all if self.is_titled else [fold(word) for word in search_words(text)]
+        return query_words(text).all if self.is_titled else [fold(word) for word in search_words(text)]
 
     def matches(self, word: str) -> Q:
         if self.is_titled:
@@ -286,7 +286,7 @@ def _best_first(kind: Kind, rows: QuerySet, text: str) -> list[int]:
     """Return the ids of the newest `rows`: those whose names fit best, then the newest, first."""
     score = scorer(text)
     found = rows.order_by("-pk").values_list("pk", *kind.columns)[:COMPARED]
-    return [pk for pk, *names in sorted(found, key=lambda row: -score(fold(_joined(*row[1:]))))]
+    return [row[0] for row in sorted(found, key=lambda row: -score(fold(_joined(*row[1:]))))]
 
 
 @contextmanager

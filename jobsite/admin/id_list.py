@@ -38,6 +38,12 @@ class IdChangeList(ChangeList):
             pks = [each[-1] for each in sorted(self.scored(rows), reverse=True)]
         return pks if len(pks) <= SORTED else None
 
+    def get_ordering_field_columns(self) -> dict[int, str]:
+        """Mark no heading as the order if the best hits are first."""
+        if self.query and not self.params.get(ORDER_VAR):
+            return {}
+        return super().get_ordering_field_columns()
+
     def pages(self, request: HttpRequest) -> Paginator:
         """Return the pages of ids."""
         return Paginator(self.queryset.values_list("pk", flat=True), self.list_per_page)

@@ -14,10 +14,10 @@ from jobsite.db.folding import fold
 from jobsite.text.search import search_words
 from vacancies.querysets import VacancyQuerySet
 from vacancies.search.query import SCORES
-from vacancies.search.words import STEMMERS, fit, has_parts, read_query, split_words, stems
+from vacancies.search.words import STEMMERS, Words, fit, has_parts, read_query, split_words, stems
 
-EXACT = 10_000  # more than the score of 20 words
-_EDGE = r"""[ !"&'()*,./:;?_|-]"""
+EXACT = 10_000  # more than the score of all words
+_EDGE = r"""[ !"&'()*,./:;?_|-]"""  # of a word; the trigram index of PostgreSQL cannot use \W
 
 
 def in_title(word: str, *, starts: bool = False) -> Q:
@@ -40,11 +40,18 @@ def _fits(word: str) -> Q:
     return found if stems(word) == [word] else found & (in_title(word) | Q(search_text__contains=word))
 
 
+def query_words(text: str) -> Words:
+    """Return the words of a search. Raise ValidationError if they are too many."""
+    search_words(text)
+    words = read_query(text)
+    search_words(" ".join(words.all))  # a-b-c is one word there, and three here
+    return words
+
+
 def matching(vacancies: VacancyQuerySet, text: str) -> VacancyQuerySet:
     """Return the vacancies with every word of `text` in the title, or as a part of a word in a text. Raise
     ValidationError if the words are too many."""
-    search_words(text)
-    words = read_query(text)
+    words = query_words(text)
     if not words.all:
         return vacancies.none()
     found = Q(*(Q(search_text__contains=phrase) for phrase, _ in words.phrases), *map(_fits, words.single))
