@@ -9,9 +9,9 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db import models
 from django.db.models import Prefetch, Q
 
-from jobsite.db.folding import fold
 from jobsite.text.search import search_words
 from vacancies.querysets import EVERY_BRAND
+from vacancies.search.rows import in_title, query_words
 
 if TYPE_CHECKING:
     from vacancies.models import Vacancy
@@ -100,11 +100,11 @@ class ApplicationQuerySet(models.QuerySet):
 
     def matching(self, words: str) -> Self:
         """The applications that contain each of the `words` in the name, address, reference or account of
-        the applicant, or in the title of the vacancy; or that are to the vacancy with this id. Raise
-        ValidationError if the words are too many."""
+        the applicant, or in the title of the vacancy, in another form too; or that are to the vacancy with
+        this id. Raise ValidationError if the words are too many."""
         found = self
         for word in search_words(words):
-            found = found.filter(self._with_word(word))
+            found = found.filter(self._with_word(word.strip('"“”«»') or word))
         return found
 
     def _with_word(self, word: str) -> Q:
@@ -116,9 +116,10 @@ class ApplicationQuerySet(models.QuerySet):
         found = (
             _has("given_name", "family_name", "email_folded", word=word)
             | Q(reference=word.upper())
-            | Q(vacancy__in=vacancies.filter(title_folded__contains=fold(word)).values("pk"))
             | Q(user__in=accounts.filter(by_account).values("pk"))
         )
+        if words := query_words(word).all:
+            found |= Q(vacancy__in=vacancies.filter(*map(in_title, words)).values("pk"))
         if word.isascii() and word.isdigit() and len(word) < 19:
             found |= Q(vacancy=int(word))
         return found

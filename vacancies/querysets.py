@@ -22,8 +22,6 @@ from django.db.models.functions import Cast, Coalesce, Cos, Power, Radians, Sin
 from django.db.models.sql.compiler import SQLCompiler
 from django.utils import timezone
 
-from jobsite.db.folding import fold
-from jobsite.text.search import search_words
 from vacancies.choices import Keyword
 from vacancies.fields import html_fields
 
@@ -238,15 +236,6 @@ class VacancyQuerySet(PublishedQuerySet):
         start = published.filter(publish_from__gt=after).aggregate(at=Min("publish_from"))["at"]
         end = published.filter(publish_until__gt=after).aggregate(at=Min("publish_until"))["at"]
         return min(filter(None, (start, end)), default=None)
-
-    # --- Search ---
-
-    def search(self, text: str) -> Self:
-        """Vacancies with every word of `text`, also as a part of a word, in a title or text: the search of
-        the admin. The lists have another one (search/query.py). Raise ValidationError if the words are too
-        many."""
-        words = dict.fromkeys(search_words(fold(text)))
-        return self.filter(*(Q(search_text__contains=word) for word in words))
 
     def with_ids(self, pks: Iterable[int]) -> Self:
         """Vacancies with these ids, of which there may be many thousands."""

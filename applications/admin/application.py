@@ -1,5 +1,6 @@
 """The admin of applications: the list."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import admin
@@ -19,12 +20,15 @@ from applications.admin.board import BoardAdmin
 from applications.admin.bulk_actions import BulkActionsAdmin
 from applications.admin.files import FilesAdmin
 from applications.models import Application, HistoryEntry, SubmissionFile
-from applications.querysets import ApplicationQuerySet
+from applications.querysets import ApplicationQuerySet, folded_address
 from jobsite.admin.base import counted
+from jobsite.admin.id_list import IdChangeList
+from jobsite.db.folding import fold
 from jobsite.text.formats import format_datetime
 from jobsite.types import UserRequest
+from vacancies.search.rows import EXACT, scorer
 
-MAX_IDS_IN_QUERY = 5_000  # applications whose ids fit into a query
+NAMES = ("given_name", "family_name", "user__first_name", "user__last_name")
 # What a row of the list shows, besides annotations.
 LIST_FIELDS = (
     "user", "vacancy", "given_name", "family_name", "email", "created_at", "is_repeated", "rating", "read_at",
@@ -33,20 +37,22 @@ LIST_FIELDS = (
 )  # fmt: skip
 
 
-class ApplicationChangeList(ChangeList):
-    """Finds the ids of the page first, then reads what is shown of these rows only."""
+class ApplicationChangeList(IdChangeList):
+    def scored(self, rows: QuerySet) -> Iterator[tuple[Any, ...]]:
+        """By the name that the list shows. A reference or an address is exact."""
+        score, reference, address = scorer(self.query), self.query.strip().upper(), folded_address(self.query)
+        columns = ("pk", "created_at", "reference", "email_folded", *NAMES)
+        for pk, at, own, by, *names in rows.values_list(*columns):
+            name = " ".join(names[:2]).strip() or " ".join(filter(None, names[2:]))
+            yield EXACT if own == reference or by == address else score(fold(name)), at, pk
 
-    result_list: Any
-
-    def get_results(self, request: UserRequest) -> None:
-        super().get_results(request)
-        pks = list(self.result_list.values_list("pk", flat=True))
+    def rows_of(self, request: UserRequest, pks: list[int]) -> list[Application]:
         files = counted(SubmissionFile.objects.all(), "submission__application")
         rows = self.model_admin.get_queryset(request)
         shown = (
             rows.select_related("user", "vacancy").only(*LIST_FIELDS).annotate(file_count=files).in_bulk(pks)
         )
-        self.result_list = [shown[pk] for pk in pks if pk in shown]
+        return [shown[pk] for pk in pks if pk in shown]
 
 
 @admin.register(Application)
@@ -83,10 +89,7 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
     ) -> tuple[ApplicationQuerySet, bool]:
         if not search_term:
             return queryset, False
-        found = queryset.matching(search_term)
-        # Search once: the list would repeat the search for the count and for the rows.
-        pks = list(found.order_by().values_list("pk", flat=True)[: MAX_IDS_IN_QUERY + 1])
-        return (queryset.filter(pk__in=pks) if len(pks) <= MAX_IDS_IN_QUERY else found), False
+        return queryset.matching(search_term), False
 
     # --- columns ---
 

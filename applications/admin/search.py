@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
-from operator import and_
+from operator import and_, or_
 from typing import Any
 from urllib.parse import urlencode
 
@@ -34,11 +34,14 @@ from jobsite.text.names import person
 from jobsite.text.search import search_words
 from jobsite.types import Context, StrOrPromise
 from vacancies.models import Brand, FilterOption, Recruiter, Vacancy
+from vacancies.search.rows import in_title, query_words, scorer
+from vacancies.search.words import stems
 
 FIRST, ON_PAGE = 5, 20  # hits of a kind, below the box and on the page
 TEXT_MIN = 2
 # Rows of a large kind that are compared one by one. PostgreSQL has trigram indexes for older ones.
 NEWEST = 5_000 if connection.vendor == "postgresql" else 20_000
+COMPARED = 50  # newest hits of a kind, whose best are shown
 INDEXED = 500  # rows from an index, of any brand
 TIME_MAX = 1000  # milliseconds of a statement on PostgreSQL
 
@@ -62,14 +65,14 @@ class Group:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of rows: its label and model, how a word matches, and what a hit shows. `exact` finds rows by a
-    number or an address through an index. Of a large kind, only the newest rows are compared; older ones come
-    from a trigram index on the SQL expression `indexed`, which has folded words. Users of every brand see all
-    rows of a shared kind."""
+    """A kind of rows: its label and model, the columns of its names, and what a hit shows. `exact` finds rows
+    by a number, a reference or an address through an index. Of a large kind, only the newest rows are
+    compared; older ones come from a trigram index on the SQL expression `indexed`, which has folded words.
+    Users of every brand see all rows of a shared kind."""
 
     label: StrOrPromise
     model: type[Model]
-    matches: Callable[[str], Q]
+    columns: tuple[str, ...]
     shown: Callable[..., tuple[str, str]]
     related: tuple[str, ...] = ()
     exact: Callable[[str], Q | None] = lambda text: None
@@ -77,31 +80,26 @@ class Kind:
     is_shared: bool = False
     indexed: str = ""
 
+    @property
+    def is_titled(self) -> bool:
+        """Whether forms of words are found too, and words of one or two letters at the beginning only."""
+        return self.model is Vacancy
 
-def contains(*columns: str) -> Callable[[str], Q]:
-    """Return a condition: one of the `columns` contains the word."""
+    def words(self, text: str) -> list[str]:
+        return query_words(text).all if self.is_titled else [fold(word) for word in search_words(text)]
 
-    def matches(word: str) -> Q:
-        found = Q()
-        for column in columns:
-            found |= Q(**{f"{column}__folded_contains": word})
-        return found
-
-    return matches
-
-
-def _title_has(word: str) -> Q:
-    """Words of three letters or more may be anywhere in the title, and shorter ones at the beginning of a
-    word: the trigram index finds both."""
-    word = fold(word)
-    if len(word) > 2:
-        return Q(title_folded__contains=word)
-    return Q(title_folded__startswith=word) | Q(title_folded__contains=f" {word}")
+    def matches(self, word: str) -> Q:
+        if self.is_titled:
+            return in_title(word, starts=True)
+        return reduce(or_, (Q(**{f"{column}__folded_contains": word}) for column in self.columns))
 
 
-def _id(text: str) -> Q | None:
+def _id_or_reference(text: str) -> Q | None:
     pk = as_id(text)
-    return None if pk is None else Q(pk=pk)
+    found = Q() if pk is None else Q(pk=pk)
+    if len(text) > 2 and re.search("[0-9]", text):  # the texts have an index, which references have not
+        found |= Q(reference__iexact=text, search_text__contains=fold(text))
+    return found or None
 
 
 def _reference_or_address(text: str) -> Q | None:
@@ -119,17 +117,17 @@ KINDS = (
     Kind(
         gettext_lazy("Vacancies"),
         Vacancy,
-        _title_has,
+        ("title_folded",),
         lambda vacancy: (vacancy.title, _joined(vacancy.state.label, vacancy.brand)),
         related=("brand",),
-        exact=_id,
+        exact=_id_or_reference,
         is_large=True,
         indexed="title_folded",
     ),
     Kind(
         gettext_lazy("Applications"),
         Application,
-        contains("given_name", "family_name", "email_folded", "user__first_name", "user__last_name"),
+        ("given_name", "family_name", "email_folded", "user__first_name", "user__last_name"),
         lambda application: (application.display_name, application.vacancy.title),
         related=("user", "vacancy"),
         exact=_reference_or_address,
@@ -139,27 +137,27 @@ KINDS = (
     Kind(
         gettext_lazy("Recruiters"),
         Recruiter,
-        contains("name", "function"),
+        ("name", "function"),
         lambda row: (row.name, row.function),
         is_shared=True,
     ),
     Kind(
         gettext_lazy("Users"),
         User,
-        contains("username", "first_name", "last_name", "email"),
+        ("username", "first_name", "last_name", "email"),
         _account,
         is_large=True,
     ),
-    Kind(gettext_lazy("Application forms"), Form, contains("name"), lambda form: (form.name, "")),
+    Kind(gettext_lazy("Application forms"), Form, ("name",), lambda form: (form.name, "")),
     Kind(
         gettext_lazy("Filter options"),
         FilterOption,
-        contains("label"),
+        ("label",),
         lambda option: (option.label, option.filter.label),
         related=("filter",),
         is_shared=True,
     ),
-    Kind(gettext_lazy("Brands"), Brand, contains("name"), lambda brand: (brand.name, "")),
+    Kind(gettext_lazy("Brands"), Brand, ("name",), lambda brand: (brand.name, "")),
 )
 
 
@@ -194,13 +192,12 @@ def search(request: HttpRequest) -> HttpResponse:
 
 
 def _groups(request: HttpRequest, text: str, count: int) -> Iterator[Group]:
-    words = [word for word in search_words(text) if fold(word)]
-    if not words:
+    if not any(map(fold, search_words(text))):
         return
     for kind in KINDS:
         page = admin.site.get_model_admin(kind.model)
         if page.has_view_permission(request):
-            group = _group(kind, page, request, text, words, count)
+            group = _group(kind, page, request, text, count)
             if group.hits or group.is_incomplete:
                 yield group
     pages = Group(_("Pages"), list(_pages(request, text))[:count])
@@ -208,9 +205,8 @@ def _groups(request: HttpRequest, text: str, count: int) -> Iterator[Group]:
         yield pages
 
 
-def _group(
-    kind: Kind, page: ModelAdmin, request: HttpRequest, text: str, words: list[str], count: int
-) -> Group:
+def _group(kind: Kind, page: ModelAdmin, request: HttpRequest, text: str, count: int) -> Group:
+    words = [word for word in kind.words(text) if word]
     group = Group(str(kind.label))
     name = f"{kind.model._meta.app_label}_{kind.model._meta.model_name}"
     own = page.get_queryset(request)
@@ -239,11 +235,13 @@ def _group(
 def _exact(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
     """Return the ids of the rows that `text` names by a number, a reference or an address."""
     condition = kind.exact(text)
-    return _ids(own.filter(condition)) if condition is not None else []
+    return own.filter(condition).order_by("-pk").values_list("pk", flat=True) if condition is not None else []
 
 
 def _newest(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
-    """Return the ids of rows with all `words`, the newest first. Of a large kind, older rows are not read."""
+    """Return the ids of rows with all `words`, best first. Of a large kind, older rows are not read."""
+    if not words:
+        return []
     if not (kind.is_large or kind.is_shared):
         # Read first which rows the user may see. PostgreSQL would do it only for rows with the words, and the
         # time would tell whether rows of other brands have them.
@@ -252,17 +250,19 @@ def _newest(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
     if kind.is_large:
         last = kind.model._default_manager.aggregate(last=Max("pk"))["last"] or 0
         rows = rows.filter(pk__gt=last - NEWEST)
-    return _ids(rows)
+    return _best_first(kind, rows, text)
 
 
 def _indexed(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
     """Return the ids of rows with all `words` from the trigram index: of a frequent word only some."""
-    if not kind.indexed or connection.vendor != "postgresql" or min(map(len, words)) < 2:
+    if not kind.indexed or connection.vendor != "postgresql" or min(map(len, words), default=0) < 2:
         return []
     conditions, parameters = [], []
-    for word in map(fold, words):
+    for word in words:
         patterns = (
-            [f"%{_escaped(word)}%"] if len(word) > 2 else [f"{_escaped(word)}%", f"% {_escaped(word)}%"]
+            [f"%{_escaped(part)}%" for part in (stems(word) if kind.is_titled else [word])]
+            if len(word) > 2
+            else [f"{_escaped(word)}%", f"% {_escaped(word)}%"]
         )
         conditions.append(f"({' OR '.join([f'{kind.indexed} LIKE %s'] * len(patterns))})")
         parameters += patterns
@@ -274,15 +274,19 @@ def _indexed(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
         cursor.execute(f"SELECT id FROM {table} WHERE {' AND '.join(conditions)} LIMIT {INDEXED}", parameters)
         pks = [pk for (pk,) in cursor.fetchall()]
         cursor.execute("SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = on")
-    return _ids(own.filter(pk__in=pks or [0]))  # always a statement, for the reason given in _newest
+    own = own.filter(pk__in=pks or [0])  # always a statement, for the reason given in _newest
+    return _best_first(kind, own, text)
 
 
 def _escaped(word: str) -> str:
     return re.sub(r"([\\%_])", r"\\\1", word)
 
 
-def _ids(rows: QuerySet) -> QuerySet:
-    return rows.order_by("-pk").values_list("pk", flat=True)
+def _best_first(kind: Kind, rows: QuerySet, text: str) -> list[int]:
+    """Return the ids of the newest `rows`: those whose names fit best, then the newest, first."""
+    score = scorer(text)
+    found = rows.order_by("-pk").values_list("pk", *kind.columns)[:COMPARED]
+    return [row[0] for row in sorted(found, key=lambda row: -score(fold(_joined(*row[1:]))))]
 
 
 @contextmanager

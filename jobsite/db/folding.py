@@ -32,6 +32,8 @@ def fold(text: str) -> str:
     Stored texts and search words are both folded, so that a substring test finds the same rows on every
     database.
     """
+    if text.isascii():  # most texts; a tenth of the time
+        return " ".join(text.replace("\0", "").lower().split())
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold()).translate(
         _TRANSLATED
     )

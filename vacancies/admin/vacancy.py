@@ -86,7 +86,7 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
     show_facets = admin.ShowFacets.NEVER  # counts of every filter would take seconds
     ordering = ("-pk",)
     search_fields = ("title",)  # shows the box; see get_search_results
-    search_help_text = gettext_lazy("Search titles and texts, or enter an ID.")
+    search_help_text = gettext_lazy("Search titles, texts and references, or enter an ID.")
     warn_unsaved_form = False  # autosave.js asks before leaving, also for changes by scripts
 
     class Media:

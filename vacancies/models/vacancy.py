@@ -232,7 +232,7 @@ class Vacancy(models.Model):
     title_folded = FoldedField(sources=("title",))
     search_text = FoldedField(
         sources=(
-            "title", "title_internal", "location", "description", "short_description",
+            "title", "title_internal", "reference", "location", "description", "short_description",
             "profile", "offer", "contact", "company", "postcustom1",
         )
     )  # fmt: skip

@@ -31,6 +31,7 @@ _HYPHENATED = re.compile(r"[^\W\d_]{2,}(?:-[^\W\d_]{2,})+")
 _QUOTED = re.compile(r'"([^"]*)"|«([^»]*)»')
 _UMLAUT = re.compile("([aou])e")
 _DOUBLE_VOWEL = re.compile(r"([aeou])\1")
+_LAST_VOWEL = re.compile("([aeou])(?=[^aeou]$)")
 _GENDER_ENDINGS = {
     "fr": re.compile("(?:eu[rsx]e?|ric|rices?|ere?|ier|i)$"),
     "nl": re.compile("(?:ster|er|eurs?|eus(?:e|t)?)$"),
@@ -101,6 +102,23 @@ def key(word: str, language: str) -> str:
     if language == "de":
         stem = stem.removesuffix("e")
     return _UMLAUT.sub(r"\1", stem)
+
+
+def stems(word: str) -> list[str]:
+    """Return texts of which a title has one if it has the word, or a form of it in any language."""
+    found = {word}
+    for stem in {key(word, language) for language in STEMMERS}:
+        if len(stem) >= KEY_PART_MIN:
+            beginnings = (word[:end] for end in range(len(stem) + 1, len(word)))
+            found |= {stem, *(each for each in beginnings if _one_vowel(each) == stem)}
+            if stem != word:
+                found.add(_LAST_VOWEL.sub(r"\1\1", stem))  # leraren, leraar
+    return sorted(text for text in found if not any(other in text for other in found - {text}))
+
+
+def _one_vowel(text: str) -> str:
+    """Return the text as keys have it: with one of two vowels, and u for ue."""
+    return _UMLAUT.sub(r"\1", _DOUBLE_VOWEL.sub(r"\1", text))
 
 
 def fit(wanted: str, word: str, languages: tuple[str, ...]) -> int | None:

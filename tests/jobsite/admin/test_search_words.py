@@ -43,6 +43,13 @@ def test_a_list_says_that_the_words_are_too_many(admin_client: Client) -> None:
     assert list(response.context["cl"].result_list) == []
 
 
+def test_words_with_a_hyphen_are_several(admin_client: Client) -> None:
+    many = "-".join(f"w{n}" for n in range(WORDS_MAX + 1))
+    for path in ("/admin/vacancies/vacancy/", "/admin/applications/application/"):
+        assert "This search has 21 words" in messages_of(admin_client.get(path, {"q": many}))[0], path
+    assert "This search has 21 words" in admin_client.get("/admin/search/", {"q": many}).text
+
+
 def test_a_field_that_searches_finds_nothing(admin_client: Client) -> None:
     """Without a message, which the next page would show."""
     response = admin_client.get(f"/admin/autocomplete/?{urlencode(ADDRESS | {'term': MANY})}")

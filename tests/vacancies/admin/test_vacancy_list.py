@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.test import Client
@@ -9,10 +10,10 @@ from django.utils import timezone
 from pytest_django.asserts import assertContains
 
 from applications.admin.vacancy import VacancyAdmin
+from jobsite.admin import id_list
 from tests.applications.makers import make_application
 from tests.factories import make_brand, make_vacancy
 from tests.vacancies.admin.forms import LIST, LONG_AGO, listed
-from vacancies.admin.list import vacancy_list
 from vacancies.models import State, Vacancy
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
@@ -63,17 +64,47 @@ def test_search_finds_titles_texts_and_ids_whatever_the_accents(anna: Client) ->
 
 @pytest.mark.parametrize("few", [1, 500])
 def test_search_finds_the_same_few_or_many(anna, monkeypatch, django_assert_max_num_queries, few):
-    monkeypatch.setattr(vacancy_list, "MAX_IDS_IN_QUERY", few)
+    monkeypatch.setattr(id_list, "SORTED", few)
     found = [make_vacancy(title=f"Zebra keeper {number}") for number in range(3)]
     make_vacancy(title="Zebra archivist", status="archived")
     make_vacancy(title="Cook")
     anna.get(LIST)
     with django_assert_max_num_queries(12):
-        response = anna.get(f"{LIST}?q=zebra&o=1")
-    assert [row.pk for row in response.context["cl"].result_list] == [row.pk for row in found]
+        response = anna.get(f"{LIST}?q=zebra")
+    assert [row.pk for row in response.context["cl"].result_list] == [row.pk for row in reversed(found)]
     assert response.context["cl"].result_count == 3
     assert listed(anna, f"{LIST}?q={found[1].pk}") >= {found[1].pk}
     assert listed(anna, f"{LIST}?q=qqqq") == set()
+
+
+def test_search_lists_forms_and_the_best_hit_first(anna: Client) -> None:
+    for title in ("Hoofdverpleegkundige", "Verpleegkundige", "Verpleegkundigen", "Kok"):
+        make_vacancy(title=title, status="draft", location="Gent")
+    make_vacancy(title="Team", status="draft", location="Gent", description="<p>Met verpleegkundigen</p>")
+
+    def titles(query: str) -> list[str]:
+        return [row.title for row in anna.get(f"{LIST}?{query}").context["cl"].result_list]
+
+    best = ["Verpleegkundigen", "Verpleegkundige", "Hoofdverpleegkundige", "Team"]
+    assert titles("q=verpleegkundigen") == titles("q=gent+verpleegkundigen") == best
+    assert titles("q=verpleegkundigen&o=title") == sorted(best)
+    assert titles("q=verpleegkundigen&o=-title") == sorted(best, reverse=True)
+
+
+def test_search_for_short_words_references_and_phrases(anna: Client) -> None:
+    texts = {"description": "<p>It is a night shift, with a recruiter</p>"}
+    titles = ("Recruiter", "Kok", "R developer", "IT officer", "C++ developer", "Night porter, early shift")
+    pks = {title: make_vacancy(title=title, **texts).pk for title in titles}
+    pks["Referenced"] = make_vacancy(title="Referenced", reference="AB-12", description="<p>ab 12</p>").pk
+    expected = {
+        "it": ["IT officer"], "r": ["R developer"], "c++": ["C++ developer"], "AB-12": ["Referenced"],
+        "ab-12": ["Referenced"], '"early shift"': ["Night porter, early shift"], "%": [], "q": [],
+        "“NIGHT shift” developer": ["C++ developer", "R developer"],
+    }  # fmt: skip
+
+    found = {text: listed(anna, f"{LIST}?{urlencode({'q': text})}") for text in expected}
+
+    assert found == {text: {pks[title] for title in titles} for text, titles in expected.items()}
 
 
 # --- filters ---

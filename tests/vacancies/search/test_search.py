@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.factories import make_brand, make_vacancy
 from vacancies.models import Place, Vacancy
-from vacancies.search.words import edits, fit, key, read_query, split_words
+from vacancies.search.words import edits, fit, key, read_query, split_words, stems
 
 pytestmark = pytest.mark.django_db
 LIST = "/v1/vacancies"
@@ -35,6 +35,14 @@ FORMS = [
 def test_forms_of_a_word_have_one_key(language, one, other):
     assert key(one, language) == key(other, language)
     assert fit(one, other, (language,)) == fit(other, one, (language,)) == 1
+
+
+def test_titles_with_another_form_have_a_stem():
+    others = ("leraar", "leraren"), ("leraren", "leraar"), ("steuerberaterin", "steuerberater")
+    for title, word in (*others, *(each[1:] for each in FORMS)):
+        assert any(stem in title for stem in stems(word)), word
+    assert stems("nurses") == ["nurs"]
+    assert stems("koks") == ["koks"]  # "kok" would find parts of many words
 
 
 def test_words_of_titles_and_queries():

@@ -7,9 +7,8 @@ from types import MappingProxyType
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ORDER_VAR
-from django.core.paginator import InvalidPage, Page, Paginator
+from django.core.paginator import Page, Paginator
 from django.db.models import F, QuerySet
 from django.urls import reverse
 from django.utils import timezone
@@ -17,19 +16,19 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 from unfold.templatetags import unfold_list
-from unfold.views import ChangeList
 
 from jobsite.admin.base import as_id
+from jobsite.admin.id_list import SORTED, IdChangeList
 from jobsite.types import Context, UserRequest
 from vacancies.admin.list.filters import BrandFilter, StateFilter
 from vacancies.models import State, Status, Vacancy, VacancyCount
 from vacancies.querysets import CodePointOrder, VacancyQuerySet, own_brand
 from vacancies.readmodel.totals import is_maintained
 from vacancies.readmodel.vacancy_counts import by_block
+from vacancies.search.rows import EXACT, scorer
 
 ORDER = re.compile(rf"(?<=[?&]{ORDER_VAR}=)[-.0-9]+")
 VIEW_VAR, EDIT_VAR = "view", "edit"  # parameters of the list that do not filter
-SORTED = 50_000  # more rows are not sorted: there is no index for each column
 # What cells show. The others, such as the texts, stay in the database.
 LIST_FIELDS = (
     "title", "status", "audience", "is_hot", "publish_from", "publish_until", "location", "work_place",
@@ -39,7 +38,7 @@ LIST_FIELDS = (
 
 
 class IdPaginator(Paginator):
-    """Returns the ids of a page.
+    """Returns the ids of a page of a queryset of ids.
 
     `total` is the number of rows, if it is known. `blocks` are the sums of `by_block` for these rows in the
     order of ids: a page is read from its block on. Without them, pages of the second half are read from the
@@ -53,7 +52,7 @@ class IdPaginator(Paginator):
     @cached_property
     def count(self) -> int:
         rows: Any = self.object_list
-        return rows.order_by().values("pk").count() if self.total is None else self.total
+        return rows.order_by().count() if self.total is None else self.total
 
     def page(self, number: int | str) -> Any:
         number = self.validate_number(number)
@@ -66,11 +65,11 @@ class IdPaginator(Paginator):
         for block, total in self.blocks:
             if start < passed + total:
                 from_block = rows.filter(pk__lt=(block + 1) * VacancyCount.BLOCK)
-                return list(from_block.values_list("pk", flat=True)[start - passed : end - passed])
+                return list(from_block[start - passed : end - passed])
             passed += total
         if start <= self.count // 2:
-            return list(rows.values_list("pk", flat=True)[start:end])
-        return list(rows.reverse().values_list("pk", flat=True)[self.count - end : self.count - start])[::-1]
+            return list(rows[start:end])
+        return list(rows.reverse()[self.count - end : self.count - start])[::-1]
 
 
 @dataclass
@@ -80,12 +79,7 @@ class Cell:
     content: Any
 
 
-class VacancyChangeList(ChangeList):
-    """Finds the ids of the page first, then reads what the columns of these rows show."""
-
-    result_list: Any
-    queryset: QuerySet
-    params: dict[str, Any]
+class VacancyChangeList(IdChangeList):
     row_forms: Mapping[int, Any] = MappingProxyType({})  # by id, while rows are edited
 
     def get_filters_params(self, params: dict[str, list[str]] | None = None) -> dict[str, list[str]]:
@@ -142,7 +136,7 @@ class VacancyChangeList(ChangeList):
         )
         return max(0, total - sum(each.count() for each in others)), []
 
-    def get_results(self, request: UserRequest) -> None:
+    def pages(self, request: UserRequest) -> Paginator:
         total, blocks = self._counted(request)
         if self.params.get(ORDER_VAR):
             blocks = []
@@ -153,21 +147,19 @@ class VacancyChangeList(ChangeList):
                 del self.params[ORDER_VAR]
                 text = _("Too many vacancies to sort. Filter the list to at most %(count)d first.")
                 messages.warning(request, text % {"count": SORTED})
-        self.paginator = IdPaginator(self.queryset, self.list_per_page, total=total, blocks=blocks)
-        self.result_count, self.full_result_count = self.paginator.count, None
-        self.can_show_all = self.result_count <= self.list_max_show_all
-        self.multi_page = self.result_count > self.list_per_page
-        self.show_full_result_count, self.show_admin_actions = False, True
-        if (self.show_all and self.can_show_all) or not self.multi_page:
-            pks = list(self.queryset.values_list("pk", flat=True))
-        else:
-            try:
-                pks = self.paginator.page(self.page_num).object_list
-            except InvalidPage:
-                raise IncorrectLookupParameters from None
+        pks = self.queryset.values_list("pk", flat=True)
+        return IdPaginator(pks, self.list_per_page, total=total, blocks=blocks)
+
+    def scored(self, rows: QuerySet) -> Iterator[tuple[int, int]]:
+        score, typed, number = scorer(self.query), self.query.strip().casefold(), as_id(self.query)
+        for pk, title, reference in rows.values_list("pk", "title_folded", "reference"):
+            is_exact = pk == number or (reference and reference.casefold() == typed)
+            yield EXACT if is_exact else score(title), pk
+
+    def rows_of(self, request: UserRequest, pks: list[int]) -> list[Any]:
         rows = self.model_admin.rows_of_page(Vacancy.objects.filter(pk__in=pks))
         found = {row.pk: row for row in rows}
-        self.result_list = [found[pk] for pk in pks if pk in found]
+        return [found[pk] for pk in pks if pk in found]
 
     @cached_property
     def headers(self) -> list[dict[str, object]]:

@@ -23,11 +23,11 @@ from vacancies.admin.list.saved_views import SavedViews
 from vacancies.dates import closing_date_of
 from vacancies.models import Vacancy
 from vacancies.querysets import VacancyQuerySet
+from vacancies.search.rows import matching
 
 DEFAULT_COLUMNS = ("state", "brand", "audience", "hot", "appears", "last_day")
 COLUMNS = (*DEFAULT_COLUMNS, "recruiter", "location", "work_place", "reference", "changed")
 TITLE = "title"  # always the first column
-MAX_IDS_IN_QUERY = 500
 
 
 class VacancyListAdmin(JobsiteAdmin):
@@ -84,13 +84,11 @@ class VacancyListAdmin(JobsiteAdmin):
     def find(
         self, request: UserRequest, queryset: VacancyQuerySet, search_term: str
     ) -> tuple[VacancyQuerySet, bool]:
-        found = queryset.search(search_term)
+        if not search_term:
+            return queryset, False
+        found = matching(queryset, search_term)
         if (pk := as_id(search_term)) is not None:
             found |= queryset.filter(pk=pk)
-        if search_term:  # search once: the changelist would repeat the search for count and rows
-            pks = list(found.order_by().values_list("pk", flat=True)[: MAX_IDS_IN_QUERY + 1])
-            if len(pks) <= MAX_IDS_IN_QUERY:
-                return queryset.filter(pk__in=pks), False
         return found, False
 
     def rows_of_page(self, vacancies: VacancyQuerySet) -> VacancyQuerySet:
