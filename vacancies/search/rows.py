@@ -52,7 +52,7 @@ def matching(vacancies: VacancyQuerySet, text: str) -> VacancyQuerySet:
     """Return the vacancies with every word of `text` in the title, or as a part of a word in a text. Raise
     ValidationError if the words are too many."""
     words = query_words(text)
-    if not words.all:
+    if not any(words):
         return vacancies.none()
     found = Q(*(Q(search_text__contains=phrase) for phrase, _ in words.phrases), *map(_fits, words.single))
     typed = fold(text)

@@ -78,7 +78,7 @@ def read_query(text: str) -> Words:
     quoted = [" ".join((one or other).split()) for one, other in _QUOTED.findall(plain)]
     phrases = [(phrase, words) for phrase in quoted if (words := split_words(phrase))]
     single = list(dict.fromkeys(split_words(_QUOTED.sub(" ", plain))))
-    return Words(phrases if phrases or single else [(plain.strip(), [])], single)
+    return Words(phrases if phrases or single or not plain else [(plain, [])], single)
 
 
 def has_parts(word: str) -> bool:
