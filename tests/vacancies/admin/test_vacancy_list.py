@@ -77,7 +77,7 @@ def test_search_finds_the_same_few_or_many(anna, monkeypatch, django_assert_max_
     assert listed(anna, f"{LIST}?q=qqqq") == set()
 
 
-def test_search_lists_forms_and_the_best_hit_first(anna: Client) -> None:
+def test_search_lists_forms_and_the_best_hit_first(anna: Client, monkeypatch: Any) -> None:
     for title in ("Hoofdverpleegkundige", "Verpleegkundige", "Verpleegkundigen", "Kok"):
         make_vacancy(title=title, status="draft", location="Gent")
     make_vacancy(title="Team", status="draft", location="Gent", description="<p>Met verpleegkundigen</p>")
@@ -89,6 +89,8 @@ def test_search_lists_forms_and_the_best_hit_first(anna: Client) -> None:
     assert titles("q=verpleegkundigen") == titles("q=gent+verpleegkundigen") == best
     assert titles("q=verpleegkundigen&o=title") == sorted(best)
     assert titles("q=verpleegkundigen&o=-title") == sorted(best, reverse=True)
+    monkeypatch.setattr(VacancyAdmin, "list_per_page", 2)
+    assert titles("q=verpleegkundigen") + titles("q=verpleegkundigen&p=2") == best
 
 
 def test_search_for_short_words_references_and_phrases(anna: Client) -> None:
