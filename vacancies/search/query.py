@@ -189,8 +189,8 @@ class Search:
         return [text for _, text in sorted(found)][:SUGGESTIONS]
 
     def _corrections(self, wanted: str) -> list[tuple[int, str]]:
-        """Return the words that `wanted` may be a typing error of: of titles, places, brands and options; else
-        of texts too."""
+        """Return the words of titles, places, brands and options that `wanted` may be a typing error of; else
+        those of texts too."""
         if found := self._similar(wanted, [self.index.text("#titles")], "tp"):
             return found
         return self._similar(wanted, [self.index.text(f"#words:{code}") for code in (*STEMMERS, "")], WORDS)
