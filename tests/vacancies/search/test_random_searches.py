@@ -40,7 +40,7 @@ QUERIES = (
     "chaufeur", "zzzz", "office", "東", "acme", "lumen care", "voltijd", "verpleegkundige",
     "nachtschicht chauffeur", "&", '"night work"', "off",
 )  # fmt: skip
-FEW = (2_000, 3)  # numbers of ids that the database sorts
+FEW = (2_000, 1)  # numbers of ids that the database sorts
 SORTS = ("", "relevance", "title", "published_at", "-published_at", "-closes_at")
 FILTERS = (
     ("regions", "voltijds,night-work"), ("brand", "acme"), ("country", "BE,NL"), ("language", "en"),
