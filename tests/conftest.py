@@ -34,10 +34,17 @@ def pytest_configure(config: pytest.Config) -> None:
         compile_catalogs()
 
 
-def pytest_collection_finish() -> None:
-    """Exempt what collection allocated from garbage collection: each full collection would visit it."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[Any]:
+    """Collect no garbage while tests are collected, and exempt what they allocated from it: each full
+    collection would visit it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -115,6 +115,7 @@ class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
 
     warn_unsaved_form = True
     list_per_page = 50
+    conditional_fields: dict[str, str] = {}  # a template asks for it 44 times, and slowly if there is none
 
     def object_urls(self, views: dict[str, Callable]) -> list[URLPattern]:
         """Return a URL below an object for each view, by name: "review" is at <pk>/review/ and is called

@@ -175,11 +175,10 @@ def test_what_opens_on_pages_is_accessible(
     page, site, vacancy = browser_page, live_server.url, world.own.shown
     sign_in(page, site, world, "root")
     found = []
-    for address in (f"{ADMIN}add/", f"{ADMIN}{vacancy.pk}/change/"):
-        visit(page, f"{site}{address}")
-        for each in page.get_by_role("tab").all():
-            each.click()
-            found += both_findings(page, f"{address} {each.inner_text()}")
+    visit(page, f"{site}{ADMIN}{vacancy.pk}/change/")
+    for each in page.get_by_role("tab").all():
+        each.click()
+        found += both_findings(page, each.inner_text())
     page.get_by_role("tab", name="People").click()
     page.get_by_role("link", name="Add recruiter").first.click()
     found += both_findings(page, "an empty row")

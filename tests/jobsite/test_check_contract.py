@@ -88,7 +88,6 @@ def texts(report):
 
 
 @pytest.mark.slow("starts a server")
-@pytest.mark.smoke
 @pytest.mark.django_db(transaction=True)
 def test_own_service_conforms(capsys, live_server, monkeypatch):
     # Without this, each response on a persistent connection is delayed by 40 ms (Nagle's algorithm).

@@ -56,7 +56,7 @@ def media(settings, folder):
 @pytest.fixture(scope="module", autouse=True)
 def loaded(django_db_setup, django_db_blocker, folder):
     with django_db_blocker.unblock(), dry_run(True):
-        with override_settings(MEDIA_ROOT=folder):
+        with override_settings(MEDIA_ROOT=folder, TIME_ZONE="Europe/Brussels"):
             made = content.load(at=AT)
         yield made
 
@@ -116,6 +116,11 @@ def test_every_state_list_field_and_vocabulary_is_used(loaded):
     assert all(any(mark in title for title in titles) for mark in 'éøßœ🚀日μ&"')
     shown = {(bool(r.shown_email), bool(r.shown_phone)) for r in Recruiter.objects.all()}
     assert shown == set(product((True, False), repeat=2))
+
+
+def test_closing_dates_end_at_midnight():
+    vacancy = Vacancy.objects.get(title="Boulangère ou boulanger de nuit")
+    assert vacancy.publish_until == datetime(2031, 3, 7, 23, 0, tzinfo=UTC)
 
 
 def test_facts_are_varied_and_places_have_coordinates():

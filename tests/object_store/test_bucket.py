@@ -64,7 +64,6 @@ def with_image() -> Any:
     return vacancy
 
 
-@pytest.mark.smoke
 def test_submission_is_acknowledged_with_its_file_in_the_bucket(swift: Swift, url: str, bucket: None) -> None:
     assert apply().status_code == 201
 

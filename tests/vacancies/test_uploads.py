@@ -40,9 +40,9 @@ SCANS = "“{}” is a JPEG with more than 100 scans: open it in another program
 # --- Images ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "refusal"),
-    [
+def test_invalid_or_hostile_image_is_refused() -> None:
+    bomb, found = zlib.compress(bytes(50_000_000), 1), []
+    for name, content, refusal in (
         ("flood.png", png(13_300, 13_300), TOO_MANY),
         ("flood.png", png(5_001, 5_000), TOO_MANY),
         ("flood.webp", wide_webp(), TOO_MANY),
@@ -65,18 +65,19 @@ SCANS = "“{}” is a JPEG with more than 100 scans: open it in another program
         ("cut.jpg", encoded("JPEG")[:-600], DAMAGED),
         ("cut.png", encoded("PNG")[:60], DAMAGED),
         ("header.png", b"\x89PNG\r\n\x1a\n", DAMAGED),
-        ("icc.png", png(300, 300, (b"iCCP", b"x\0\0" + zlib.compress(bytes(50_000_000), 9))), DAMAGED),
-        ("text.png", png(300, 300, (b"zTXt", b"x\0\0" + zlib.compress(bytes(50_000_000), 9))), DAMAGED),
+        ("icc.png", png(300, 300, (b"iCCP", b"x\0\0" + bomb)), DAMAGED),
+        ("text.png", png(300, 300, (b"zTXt", b"x\0\0" + bomb)), DAMAGED),
         ("scans.jpg", jpeg_of_many_scans(), SCANS),
         ("big.png", encoded("PNG") + bytes(5 * 2**20), "“{}” is 5.0 MB: an image may have at most 5 MB."),
-    ],
-    ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
-)
-def test_invalid_or_hostile_image_is_refused(name: str, content: bytes, refusal: str) -> None:
-    with pytest.raises(ValidationError) as refused:
-        clean_image(SimpleUploadedFile(name, content))
-
-    assert refused.value.messages == [refusal.format(name)]
+    ):
+        try:
+            clean_image(SimpleUploadedFile(name, content))
+            messages = []
+        except ValidationError as error:
+            messages = error.messages
+        if messages != [refusal.format(name)]:
+            found.append((name, content[:40], messages))
+    assert found == []
 
 
 @pytest.mark.parametrize(("kind", "suffix"), [("JPEG", ".jpg"), ("PNG", ".png"), ("WEBP", ".webp")])
@@ -160,9 +161,9 @@ def test_document_content_must_match_its_extension(extension: str, content: byte
         assert refused.value.code == "document_content", (extension, other)
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "code"),
-    [
+def test_invalid_document_is_refused() -> None:
+    found = []
+    for name, content, code in (
         ("a.html", SCRIPT, "document_ending"),
         ("a.pdf.html", b"%PDF-", "document_ending"),
         ("a.svg", SVG, "document_ending"),
@@ -189,14 +190,17 @@ def test_document_content_must_match_its_extension(extension: str, content: byte
         ("a.txt", "é".encode("latin-1"), "document_content"),
         ("a.jpg", SVG, "image_format"),
         ("a.png", png(13_300, 13_300), "image_pixels"),
-    ],
-)
-def test_invalid_document_is_refused(name: str, content: bytes, code: str) -> None:
-    file = SimpleUploadedFile("a", content)
-    file._name = name  # the constructor would shorten it
-    with pytest.raises(ValidationError) as refused:
-        clean_document(file)
-    assert refused.value.code == code
+    ):
+        file = SimpleUploadedFile("a", content)
+        file._name = name  # the constructor would shorten it
+        try:
+            clean_document(file)
+            received = "accepted"
+        except ValidationError as error:
+            received = error.code
+        if received != code:
+            found.append((name, content[:40], received))
+    assert found == []
 
 
 def test_document_errors_name_the_received_and_allowed_types(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,7 +219,7 @@ def test_document_errors_name_the_received_and_allowed_types(monkeypatch: pytest
 
 
 def test_zip_document_is_decompressed_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    bomb = {"[Content_Types].xml": bytes(50_000_000), "word/document.xml": bytes(50_000_000)}
+    bomb = {"[Content_Types].xml": bytes(5_000_000), "word/document.xml": bytes(5_000_000)}
     reads = []
     original_read = zipfile.ZipExtFile.read
     monkeypatch.setattr(

@@ -43,6 +43,7 @@ def migrate(*words: str, **options: Any) -> None:
 def test_migrating_backwards_and_forwards(filters, targets):
     """Backwards, no trigger uses a table that is gone; forwards, every vacancy is listed and counted."""
     make_vacancy(title="First")
+    is_restored = not ON_POSTGRESQL and ("jobsite", "zero") in targets  # with its tables, after the test
     try:
         for target in targets:
             migrate(*target)
@@ -55,7 +56,10 @@ def test_migrating_backwards_and_forwards(filters, targets):
                     column = "label = 'Changed'" if "filter" in table else "created_at = created_at"
                     cursor.execute(f"UPDATE {table} SET {column}")
     finally:
-        migrate()
+        if not is_restored:
+            migrate()
+    if is_restored:
+        return
     published = set(Vacancy.objects.values_list("pk")) if ON_POSTGRESQL else set()
     assert set(ListedVacancy.objects.values_list("pk")) == published
     assert Filter.objects.count() == len(Keyword)

@@ -15,7 +15,7 @@ from pytest_django.asserts import assertContains
 from tests.conftest import NOW
 from tests.factories import make_recruiter
 from tests.messages import messages_of
-from tests.vacancies.admin.forms import opened, page, picture, saved
+from tests.vacancies.admin.forms import contained, opened, page, picture, posted_by, saved
 from vacancies.admin.edit.form_input import parse_post_data
 from vacancies.models import Attachment, Autosave, Vacancy, VacancyOption, VacancyRecruiter
 
@@ -50,7 +50,8 @@ def test_page_contains_what_a_browser_posts_from_the_untouched_form(anna, vacanc
     Attachment.objects.create(vacancy=vacancy, name="a.pdf", url="https://acme.test/a.pdf")
     Vacancy.objects.update(is_hot=True)
 
-    form = opened(anna, page(vacancy))
+    response = anna.get(page(vacancy))
+    form = posted_by(response.text)
 
     def comparable(data: dict[str, Any]) -> dict[str, list[str]]:
         lists = {name: value if isinstance(value, list) else [value] for name, value in data.items()}
@@ -64,6 +65,7 @@ def test_page_contains_what_a_browser_posts_from_the_untouched_form(anna, vacanc
     base = parse_post_data(form["base"])
     assert base is not None
     assert comparable(base) == comparable(form)
+    assert comparable(contained(response.context_data)) == comparable(form)  # as other tests read it
 
 
 # --- merged ---

@@ -1,6 +1,7 @@
 """Random operations: after each of them, random pages of all lists are those of the plain implementation.
 
-READMODEL_STEPS=3000 runs more operations than usual, READMODEL_SEED=1 other ones.
+READMODEL_STEPS=3000 runs more operations than usual, READMODEL_SEED=1 other ones. SQLite needs fewer, as
+it has no read model.
 """
 
 import os
@@ -34,7 +35,7 @@ from vacancies.models import (
 )
 from vacancies.readmodel.maintenance import balance, mark_expired, rebuild
 
-STEPS = int(os.environ.get("READMODEL_STEPS", "300"))
+STEPS = int(os.environ.get("READMODEL_STEPS", "300" if ON_POSTGRESQL else "60"))
 SEED = int(os.environ.get("READMODEL_SEED", "0"))
 MAX_VACANCIES = 120
 GRID = timedelta(minutes=10)  # of all times, so that many are equal

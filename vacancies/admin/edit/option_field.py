@@ -27,7 +27,7 @@ class PlainOptions:
             "",
             '<option value="{}"{}>{}</option>',
             (
-                (option["value"], flatatt(option["attrs"]), option["label"])
+                (option["value"], flatatt(option["attrs"]) if option["attrs"] else "", option["label"])
                 for _name, group, _index in widget["optgroups"]
                 for option in group
             ),
