@@ -153,7 +153,7 @@ document.addEventListener("DOMContentLoaded", () => {
       if (data?.state === "shown") {
         const numbers = { shown: Number(data.limit), pages: Number(data.pages) };
         const isCut = numbers.pages > numbers.shown;
-        end(isCut ? panel.dataset.more.replace(/%\((\w+)\)s/g, (_all, name) => numbers[name]) : "");
+        end(isCut ? panel.dataset.more.replace(/{(\w+)}/g, (_all, name) => numbers[name]) : "");
       }
       if (["password", "damaged"].includes(data?.state)) fail(panel.dataset[data.state]);
     });
