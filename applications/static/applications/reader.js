@@ -98,14 +98,18 @@ document.addEventListener("DOMContentLoaded", () => {
     const show = { pdf: showPdf, jpg: showImage, png: showImage, txt: showText, docx: showText, odt: showText }[kind];
     if (!show) return say(panel, panel.dataset.unknown);
     say(panel, panel.dataset.loading);
+    const frame = kind === "pdf" ? addFrame(panel) : null; // it starts while the file is fetched
+    let problem = panel.dataset.failed;
     try {
       const response = await fetch(url, { redirect: "manual", cache: "no-store" });
-      if (response.ok) return await show(panel, response);
-      if (response.status === 422) return say(panel, await response.text());
-      say(panel, { 0: panel.dataset.signedOut, 404: panel.dataset.gone }[response.status] ?? panel.dataset.failed);
+      if (response.ok) return await show(panel, response, frame);
+      if (response.status === 422) problem = await response.text();
+      else problem = { 0: panel.dataset.signedOut, 404: panel.dataset.gone }[response.status] ?? problem;
     } catch {
-      say(panel, panel.dataset.failed);
+      // no connection, or no image
     }
+    frame?.remove();
+    say(panel, problem);
     delete panel.dataset.isOpen; // the next click tries again
   }
 
@@ -129,35 +133,40 @@ document.addEventListener("DOMContentLoaded", () => {
     zoomable(panel, () => { image.style.width = `${100 * zoom}%`; });
   }
 
-  /** Show a PDF in a frame that has no origin, no cookie and no network but static files. */
-  async function showPdf(panel, response) {
-    const bytes = await response.arrayBuffer();
+  /** Add a frame that has no origin, no cookie and no network but static files. */
+  function addFrame(panel) {
     const frame = Object.assign(document.createElement("iframe"), {
       className: "application-frame", title: panel.dataset.name, src: panel.dataset.viewer,
     });
     frame.sandbox = "allow-scripts";
-    const end = (text) => {
-      clearTimeout(late);
-      say(panel, text);
-    };
+    frame.isReady = new Promise((resolve) => { frame.setReady = resolve; });
+    window.addEventListener("message", ({ source, data }) => {
+      if (!frame.contentWindow || source !== frame.contentWindow) return;
+      if (["j", "k"].includes(data?.key)) press(data.key);
+      if (data?.state === "ready") frame.setReady();
+      else if (data?.state) frame.onState?.(data);
+    });
+    panel.append(frame);
+    return frame;
+  }
+
+  async function showPdf(panel, response, frame) {
+    const bytes = await response.arrayBuffer();
     const fail = (text) => {
-      end(text);
       frame.remove(); // and its worker
+      say(panel, text);
       for (const button of panel.querySelectorAll("[data-zoom]")) button.hidden = true;
     };
     const late = setTimeout(() => fail(panel.dataset.late), LATE);
-    window.addEventListener("message", ({ source, data }) => {
-      if (!frame.contentWindow || source !== frame.contentWindow || typeof data !== "object") return;
-      if (["j", "k"].includes(data?.key)) press(data.key);
-      if (data?.state === "ready") frame.contentWindow.postMessage({ bytes, zoom }, "*", [bytes]);
-      if (data?.state === "shown") {
-        const numbers = { shown: Number(data.limit), pages: Number(data.pages) };
-        const isCut = numbers.pages > numbers.shown;
-        end(isCut ? panel.dataset.more.replace(/{(\w+)}/g, (_all, name) => numbers[name]) : "");
-      }
-      if (["password", "damaged"].includes(data?.state)) fail(panel.dataset[data.state]);
-    });
-    panel.append(frame);
+    frame.onState = ({ state, pages, limit }) => {
+      clearTimeout(late);
+      if (state !== "shown") return fail(state === "password" ? panel.dataset.password : panel.dataset.damaged);
+      const numbers = { shown: Number(limit), pages: Number(pages) };
+      const isCut = numbers.pages > numbers.shown;
+      return say(panel, isCut ? panel.dataset.more.replace(/{(\w+)}/g, (_all, name) => numbers[name]) : "");
+    };
+    await frame.isReady;
+    frame.contentWindow?.postMessage({ bytes, zoom }, "*", [bytes]);
     zoomable(panel, () => frame.contentWindow?.postMessage({ zoom }, "*"));
   }
 
