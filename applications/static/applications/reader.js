@@ -144,7 +144,7 @@ document.addEventListener("DOMContentLoaded", () => {
       if (!frame.contentWindow || source !== frame.contentWindow) return;
       if (["j", "k"].includes(data?.key)) press(data.key);
       if (data?.state === "ready") frame.setReady();
-      else if (data?.state) frame.onState?.(data);
+      if (["shown", "password", "damaged"].includes(data?.state)) frame.onState?.(data);
     });
     panel.append(frame);
     return frame;
@@ -160,7 +160,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const late = setTimeout(() => fail(panel.dataset.late), LATE);
     frame.onState = ({ state, pages, limit }) => {
       clearTimeout(late);
-      if (state !== "shown") return fail(state === "password" ? panel.dataset.password : panel.dataset.damaged);
+      if (state !== "shown") return fail(panel.dataset[state]);
       const numbers = { shown: Number(limit), pages: Number(pages) };
       const isCut = numbers.pages > numbers.shown;
       return say(panel, isCut ? panel.dataset.more.replace(/{(\w+)}/g, (_all, name) => numbers[name]) : "");
