@@ -146,6 +146,7 @@ def test_page_says_why_a_file_is_not_shown(
         no_page=("d.pdf", pdf()),
         broken=("e.docx", b"PK"),
         blank=("f.docx", docx("")),
+        cut=("g.png", encoded("PNG")[:40]),
         gone=("g.pdf", pdf("Gone")),
         long=("h.pdf", pdf(*map(str, range(60)))),
         last=("i.pdf", pdf("Last")),
@@ -160,6 +161,7 @@ def test_page_says_why_a_file_is_not_shown(
         ("no_page", "This PDF is damaged."),
         ("broken", "This document is damaged or encrypted."),
         ("blank", "This document has no text."),
+        ("cut", "This image is damaged."),
         ("gone", "This file no longer exists."),
         ("long", "The first 50 of 60 pages are shown."),
     ):

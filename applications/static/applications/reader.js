@@ -36,7 +36,8 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   document.addEventListener("keydown", (event) => {
     const { key, target, ctrlKey, altKey, metaKey } = event;
-    const isTyping = target.isContentEditable || target.matches("select, textarea, input:not([type=checkbox], [type=radio])");
+    const inputs = "select, textarea, input:not([type=checkbox], [type=radio])";
+    const isTyping = target.isContentEditable || target.matches(inputs);
     if (["j", "k"].includes(key) && !isTyping && !ctrlKey && !altKey && !metaKey) press(key);
   });
 
@@ -91,83 +92,88 @@ document.addEventListener("DOMContentLoaded", () => {
     button.addEventListener("click", () => enlarge(Number(button.dataset.zoom)));
   }
 
+  class Problem extends Error {} // its message is for the user
+
+  async function fetched({ url, signedOut, gone, failed }) {
+    const response = await fetch(url, { redirect: "manual", cache: "no-store" });
+    if (response.ok) return response;
+    if (response.status === 422) throw new Problem(await response.text());
+    throw new Problem({ 0: signedOut, 404: gone }[response.status] ?? failed);
+  }
+
   async function open(panel) {
-    const { kind, url } = panel.dataset;
+    const { kind, unknown, loading, failed } = panel.dataset;
     if (panel.dataset.isOpen) return;
     panel.dataset.isOpen = "yes";
     const show = { pdf: showPdf, jpg: showImage, png: showImage, txt: showText, docx: showText, odt: showText }[kind];
-    if (!show) return say(panel, panel.dataset.unknown);
-    say(panel, panel.dataset.loading);
-    const frame = kind === "pdf" ? addFrame(panel) : null; // it starts while the file is fetched
-    let problem = panel.dataset.failed;
+    if (!show) return say(panel, unknown);
+    say(panel, loading);
     try {
-      const response = await fetch(url, { redirect: "manual", cache: "no-store" });
-      if (response.ok) return await show(panel, response, frame);
-      if (response.status === 422) problem = await response.text();
-      else problem = { 0: panel.dataset.signedOut, 404: panel.dataset.gone }[response.status] ?? problem;
-    } catch {
-      // no connection, or no image
+      say(panel, await show(panel, fetched(panel.dataset)));
+    } catch (error) {
+      say(panel, error instanceof Problem ? error.message : failed);
+      delete panel.dataset.isOpen; // the next click tries again
     }
-    frame?.remove();
-    say(panel, problem);
-    delete panel.dataset.isOpen; // the next click tries again
   }
 
-  async function showText(panel, response) {
-    const text = await response.text();
-    say(panel, text.trim() ? "" : panel.dataset.empty);
+  // Each shows the file of a panel when it is fetched, and returns what to say about it.
+
+  async function showText(panel, answer) {
+    const text = await (await answer).text();
     panel.append(Object.assign(document.createElement("div"), {
       className: "application-text application-document", textContent: text, dir: "auto",
     }));
+    return text.trim() ? "" : panel.dataset.empty;
   }
 
-  async function showImage(panel, response) {
+  async function showImage(panel, answer) {
     const image = Object.assign(document.createElement("img"), {
-      src: URL.createObjectURL(await response.blob()), alt: panel.dataset.name,
+      src: URL.createObjectURL(await (await answer).blob()), alt: panel.dataset.name,
     });
-    await image.decode();
+    await image.decode().catch(() => { throw new Problem(panel.dataset.damaged); });
     const box = Object.assign(document.createElement("div"), { className: "application-image" });
     box.append(image);
-    say(panel, "");
     panel.append(box);
     zoomable(panel, () => { image.style.width = `${100 * zoom}%`; });
+    return "";
   }
 
-  /** Add a frame that has no origin, no cookie and no network but static files. */
-  function addFrame(panel) {
+  /** Show a PDF in a frame that has no origin, no cookie and no network but static files. The frame starts while
+   * the file is fetched. */
+  async function showPdf(panel, answer) {
     const frame = Object.assign(document.createElement("iframe"), {
       className: "application-frame", title: panel.dataset.name, src: panel.dataset.viewer,
     });
     frame.sandbox = "allow-scripts";
-    frame.isReady = new Promise((resolve) => { frame.setReady = resolve; });
+    const send = (message, ...moved) => frame.contentWindow?.postMessage(message, "*", moved);
+    let setReady;
+    let setEnded;
+    const isReady = new Promise((resolve) => { setReady = resolve; });
+    const ended = new Promise((resolve) => { setEnded = resolve; });
     window.addEventListener("message", ({ source, data }) => {
-      if (!frame.contentWindow || source !== frame.contentWindow) return;
+      if (!source || source !== frame.contentWindow) return;
       if (["j", "k"].includes(data?.key)) press(data.key);
-      if (data?.state === "ready") frame.setReady();
-      if (["shown", "password", "damaged"].includes(data?.state)) frame.onState?.(data);
+      if (data?.state === "ready") setReady();
+      if (["shown", "password", "damaged"].includes(data?.state)) setEnded(data);
     });
     panel.append(frame);
-    return frame;
-  }
-
-  async function showPdf(panel, response, frame) {
-    const bytes = await response.arrayBuffer();
-    const fail = (text) => {
-      frame.remove(); // and its worker
-      say(panel, text);
-      for (const button of panel.querySelectorAll("[data-zoom]")) button.hidden = true;
-    };
-    const late = setTimeout(() => fail(panel.dataset.late), LATE);
-    frame.onState = ({ state, pages, limit }) => {
-      clearTimeout(late);
-      if (state !== "shown") return fail(panel.dataset[state]);
+    try {
+      const bytes = await (await answer).arrayBuffer();
+      const late = new Promise((_resolve, reject) => {
+        setTimeout(() => reject(new Problem(panel.dataset.late)), LATE);
+      });
+      await Promise.race([isReady, late]);
+      send({ bytes, zoom }, bytes);
+      const { state, pages, limit } = await Promise.race([ended, late]);
+      if (state !== "shown") throw new Problem(panel.dataset[state]);
+      zoomable(panel, () => send({ zoom }));
       const numbers = { shown: Number(limit), pages: Number(pages) };
-      const isCut = numbers.pages > numbers.shown;
-      return say(panel, isCut ? panel.dataset.more.replace(/{(\w+)}/g, (_all, name) => numbers[name]) : "");
-    };
-    await frame.isReady;
-    frame.contentWindow?.postMessage({ bytes, zoom }, "*", [bytes]);
-    zoomable(panel, () => frame.contentWindow?.postMessage({ zoom }, "*"));
+      if (numbers.pages <= numbers.shown) return "";
+      return panel.dataset.more.replace(/{(\w+)}/g, (_all, name) => numbers[name]);
+    } catch (error) {
+      frame.remove(); // and its worker
+      throw error;
+    }
   }
 
   list.hidden = false;
