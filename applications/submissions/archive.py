@@ -84,26 +84,21 @@ def _folder(application: Application) -> str:
     return clean_name(f"{application.pk:04d} {name}")[:100].rstrip(". ")
 
 
-class _Window:
+class _Window(BytesIO):
     """A file of which only what is not sent yet is kept."""
 
-    def __init__(self) -> None:
-        self.start, self.buffer = 0, BytesIO()
-        self.write = self.buffer.write
+    start = 0
 
     def tell(self) -> int:
-        return self.start + self.buffer.tell()
+        return self.start + super().tell()
 
-    def seek(self, offset: int) -> None:
-        self.buffer.seek(offset - self.start)
-
-    def flush(self) -> None:
-        pass
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self.start + super().seek(offset - self.start, whence)
 
     def taken(self) -> Iterator[bytes]:
-        self.buffer.seek(0)
-        while chunk := self.buffer.read(CHUNK):
-            self.start += len(chunk)
+        super().seek(0)
+        while chunk := self.read(CHUNK):
             yield chunk
-        self.buffer.seek(0)
-        self.buffer.truncate()
+        self.start += super().tell()
+        super().seek(0)
+        self.truncate()

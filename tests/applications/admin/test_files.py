@@ -1,6 +1,7 @@
 """Applicants' files: who may open them, what is logged, headers that keep browsers from executing them, what
 the page of an application shows of them, and ZIP files."""
 
+import re
 from io import BytesIO
 from typing import Any
 from zipfile import ZipFile
@@ -118,6 +119,16 @@ def test_page_shows_pdf_and_images_as_they_are_and_documents_as_text(file) -> No
         assert response["Content-Disposition"] == "attachment", name
         assert response["Content-Security-Policy"] == "default-src 'none'; sandbox", name
         assert accesses()[0] == (name, file.submission.application_id, "file")
+
+
+def test_page_without_scripts_has_links_and_opens_no_file(file) -> None:
+    page = f"/admin/applications/application/{file.submission.application_id}/change/"
+    text = staff("view_application").get(page).content.decode()
+    assert re.findall(r'<div class="tabs-list" role="tablist"[^>]* hidden>', text)
+    assert re.findall(rf'<div class="application-read" id="read-{file.pk}" hidden\s', text)
+    assert re.findall(r'<div class="application-read" id="read-answers">', text)
+    assert f'<a class="text-link" href="{address(file)}" download>' in text
+    assert [action for *_, action in accesses()] == ["view"]
 
 
 def test_what_cannot_be_shown_says_why(file, monkeypatch) -> None:
