@@ -28,6 +28,10 @@ from jobsite.types import UserRequest
 
 PIXELS_MAX = 50_000_000  # of an image that browsers decode: 200 MB
 IMAGES = {"jpg": "JPEG", "png": "PNG"}
+# The latter is an error, see vacancies/validators.py.
+TOO_LARGE = (Image.DecompressionBombError, Image.DecompressionBombWarning)
+TEXT = "text/plain; charset=utf-8"
+PDFJS = f"{settings.STATIC_URL}applications/vendor/pdfjs/"
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +81,7 @@ class FilesAdmin(BrandScopedNoAddAdmin):
         in it reaches static files only, without cookies (decisions.md #245)."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        response = render(request, "admin/applications/viewer.html", {"folder": VENDOR})
+        response = render(request, "admin/applications/viewer.html", {"folder": PDFJS})
         response[HEADER] = viewer_policy(request)
         return response
 
@@ -98,10 +102,6 @@ class FilesAdmin(BrandScopedNoAddAdmin):
             raise Http404 from error
         log_access(request.user, Access.FILE, file.submission.application_id)
         return file, content
-
-
-TEXT = "text/plain; charset=utf-8"
-VENDOR = f"{settings.STATIC_URL}applications/vendor/pdfjs/"
 
 
 def viewer_policy(request: HttpRequest) -> str:
@@ -135,10 +135,7 @@ def _image_problem(file: SubmissionFile, content: bytes) -> str:
     try:
         with Image.open(BytesIO(content), formats=[IMAGES[file.kind]]) as image:  # reads the header only
             is_large = image.width * image.height > PIXELS_MAX
-    except (
-        Image.DecompressionBombError,
-        Image.DecompressionBombWarning,
-    ):  # an error, see vacancies/validators.py
+    except TOO_LARGE:
         is_large = True
     except Exception:  # Pillow raises many types for damaged files
         return _("This image is damaged.")

@@ -121,7 +121,7 @@ async function show(bytes) {
       for (const { target, isIntersecting } of entries) {
         pages.find(({ box }) => box === target).show(isIntersecting);
       }
-    }, { rootMargin: "100%" });
+    }, { root: document, rootMargin: "100%" });
     for (const { box } of pages) near.observe(box);
   } catch (error) {
     tell({ state: error.name === "PasswordException" ? "password" : "damaged" });
