@@ -4,6 +4,7 @@ Imports no Django, so that a child process without settings can run it. The XML 
 the tree of 20 MiB takes a gigabyte. What is stored has a limited directory (files.py).
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -15,8 +16,10 @@ from defusedxml.sax import make_parser
 
 UNPACKED_BYTES_MAX = 20 * 1024 * 1024
 CHARACTERS_MAX = 300_000  # a hundred pages
-ELEMENTS_MAX = 500_000
+ELEMENTS_MAX = 500_000  # and attributes
 DEPTH_MAX = 500
+# The parser reads all attributes of an element before it calls us.
+LONG_ELEMENT = re.compile(rb"<[^<]{400000}")
 
 
 class ExtractError(Exception):
@@ -86,6 +89,8 @@ def text_of(kind: str, content: bytes) -> str:
 
 
 def _parse(content: bytes, reader: ContentHandler) -> None:
+    if LONG_ELEMENT.search(content):
+        raise TooLongError
     parser = make_parser()
     parser.forbid_dtd = True
     parser.setContentHandler(reader)
@@ -105,7 +110,7 @@ class _Reader(ContentHandler):
     def startElement(self, name: str, attributes: Any) -> None:  # noqa: N802
         name = name.rpartition(":")[2]
         self.depth += 1
-        self.elements += 1
+        self.elements += 1 + len(attributes)
         if self.depth > DEPTH_MAX or self.elements > ELEMENTS_MAX:
             raise TooLongError
         self.skipped += name in self.format.skipped

@@ -57,6 +57,7 @@ def test_text_of_txt() -> None:
     assert extract.text_of("txt", "\ufeffZoë\n".encode()) == "Zoë\n"
 
 
+ATTRIBUTES = " ".join(f"a{number}=''" for number in range(60_000))
 BOMB = '<!DOCTYPE a [<!ENTITY x "x">]>' + f"<w:document {W}><w:p><w:r><w:t>&x;</w:t></w:r></w:p></w:document>"
 
 
@@ -71,6 +72,9 @@ BOMB = '<!DOCTYPE a [<!ENTITY x "x">]>' + f"<w:document {W}><w:p><w:r><w:t>&x;</
         ),
         "deep": ("docx", docx("<w:p>" * 600 + "</w:p>" * 600), extract.TooLongError),
         "long": ("docx", docx(f"<w:p><w:r><w:t>{'x' * 300_001}</w:t></w:r></w:p>"), extract.TooLongError),
+        "attributes": (
+            "docx", docx(f"<w:p {ATTRIBUTES}/>"), extract.TooLongError,
+        ),
         "unpacked": ("docx", docx(" " * (20 * 1024 * 1024)), extract.TooLongError),
         "long text": ("txt", b"x" * 300_001, extract.TooLongError),
     }.values(),
@@ -84,8 +88,9 @@ def test_hostile_documents_are_refused(kind: str, content: bytes, error: type) -
 def test_number_of_elements_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extract, "ELEMENTS_MAX", 100)
     assert extract.text_of("docx", docx("<w:p/>" * 90)) == ""
-    with pytest.raises(extract.TooLongError):
-        extract.text_of("docx", docx("<w:p/>" * 100))
+    for body in ("<w:p/>" * 100, "<w:p a='' b=''/>" * 40):
+        with pytest.raises(extract.TooLongError):
+            extract.text_of("docx", docx(body))
 
 
 def test_module_needs_no_django() -> None:
