@@ -46,6 +46,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const list = document.querySelector("#answers [role=tablist]");
   if (!list) return;
   const tabs = Array.from(list.querySelectorAll("[role=tab]"));
+  const texts = list.dataset;
   const panelOf = (tab) => document.getElementById(tab.getAttribute("aria-controls"));
 
   function choose(chosen) {
@@ -94,24 +95,24 @@ document.addEventListener("DOMContentLoaded", () => {
 
   class Problem extends Error {} // its message is for the user
 
-  async function fetched({ url, signedOut, gone, failed }) {
+  async function fetched(url) {
     const response = await fetch(url, { redirect: "manual", cache: "no-store" });
     if (response.ok) return response;
     if (response.status === 422) throw new Problem(await response.text());
-    throw new Problem({ 0: signedOut, 404: gone }[response.status] ?? failed);
+    throw new Problem({ 0: texts.signedOut, 404: texts.gone }[response.status] ?? texts.failed);
   }
 
   async function open(panel) {
-    const { kind, unknown, loading, failed } = panel.dataset;
+    const { kind, url } = panel.dataset;
     if (panel.dataset.isOpen) return;
     panel.dataset.isOpen = "yes";
     const show = { pdf: showPdf, jpg: showImage, png: showImage, txt: showText, docx: showText, odt: showText }[kind];
-    if (!show) return say(panel, unknown);
-    say(panel, loading);
+    if (!show) return say(panel, texts.unknown);
+    say(panel, texts.loading);
     try {
-      say(panel, await show(panel, fetched(panel.dataset)));
+      say(panel, await show(panel, fetched(url)));
     } catch (error) {
-      say(panel, error instanceof Problem ? error.message : failed);
+      say(panel, error instanceof Problem ? error.message : texts.failed);
       delete panel.dataset.isOpen; // the next click tries again
     }
   }
@@ -123,14 +124,14 @@ document.addEventListener("DOMContentLoaded", () => {
     panel.append(Object.assign(document.createElement("div"), {
       className: "application-text application-document", textContent: text, dir: "auto",
     }));
-    return text.trim() ? "" : panel.dataset.empty;
+    return text.trim() ? "" : texts.empty;
   }
 
   async function showImage(panel, answer) {
     const image = Object.assign(document.createElement("img"), {
       src: URL.createObjectURL(await (await answer).blob()), alt: panel.dataset.name,
     });
-    await image.decode().catch(() => { throw new Problem(panel.dataset.damaged); });
+    await image.decode().catch(() => { throw new Problem(texts.broken); });
     const box = Object.assign(document.createElement("div"), { className: "application-image" });
     box.append(image);
     panel.append(box);
@@ -160,16 +161,16 @@ document.addEventListener("DOMContentLoaded", () => {
     try {
       const bytes = await (await answer).arrayBuffer();
       const late = new Promise((_resolve, reject) => {
-        setTimeout(() => reject(new Problem(panel.dataset.late)), LATE);
+        setTimeout(() => reject(new Problem(texts.late)), LATE);
       });
       await Promise.race([isReady, late]);
       send({ bytes, zoom }, bytes);
       const { state, pages, limit } = await Promise.race([ended, late]);
-      if (state !== "shown") throw new Problem(panel.dataset[state]);
+      if (state !== "shown") throw new Problem(texts[state]);
       zoomable(panel, () => send({ zoom }));
       const numbers = { shown: Number(limit), pages: Number(pages) };
       if (numbers.pages <= numbers.shown) return "";
-      return panel.dataset.more.replace(/{(\w+)}/g, (_all, name) => numbers[name]);
+      return texts.more.replace(/{(\w+)}/g, (_all, name) => numbers[name]);
     } catch (error) {
       frame.remove(); // and its worker
       throw error;
