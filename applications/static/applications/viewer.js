@@ -69,7 +69,7 @@ class Page {
       this.drawing = null;
       this.canvas = canvas;
       this.box.prepend(canvas);
-      await this.addText();
+      this.addText().catch(() => null); // damaged text: the drawing is enough
     } catch (error) {
       if (error.name === "RenderingCancelledException") return;
       this.drawing = null;
