@@ -8,7 +8,7 @@ PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 # Without bytecode files, each of pytest's workers compiles all tests anew: 6 seconds of CPU.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all node faults cluster check lint fix messages golden requirements audit sbom
+.PHONY: demo test test-all node faults cluster check lint fix messages golden pdfjs requirements audit sbom
 
 demo: $(VENV)/.run
 	$(VENV)/bin/python manage.py demo $(if $(PORT),--port $(PORT))
@@ -55,6 +55,21 @@ messages: $(VENV)/.run  ## update the translations from the code; needs GNU gett
 golden: $(VENV)/.dev  ## write the golden files of the API; review their diff
 	UPDATE_GOLDEN=1 $(VENV)/bin/python -m pytest -q -m "" tests/contract/test_golden.py \
 	  tests/contract/test_item_format.py
+
+# pdf.js shows PDFs in the admin (decisions.md #245). Its scripts end in .js, because web servers may not know .mjs.
+# Left out: the engine for scripts of PDFs, and replacements for WebAssembly.
+PDFJS := 6.5.438
+PDFJS_TO := applications/static/applications/vendor/pdfjs
+pdfjs:  ## replace pdf.js by another release from npm: PDFJS=7.0.0, then its date in applications/checks.py
+	set -e; folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
+	npm pack --silent --pack-destination "$$folder" pdfjs-dist@$(PDFJS); tar -xzf "$$folder"/*.tgz -C "$$folder"; \
+	rm -rf $(PDFJS_TO); mkdir -p $(PDFJS_TO); cd $(PDFJS_TO); from="$$folder/package"; \
+	cp -R "$$from/LICENSE" "$$from/cmaps" "$$from/iccs" "$$from/standard_fonts" "$$from/wasm" .; \
+	rm -f wasm/*quickjs* wasm/*QUICKJS wasm/*_nowasm_fallback.js; \
+	for name in pdf pdf.worker; do cp "$$from/legacy/build/$$name.min.mjs" $$name.min.js; done; \
+	chmod -R u=rwX,go=rX .; \
+	echo "pdfjs-dist $(PDFJS) from npm, Apache-2.0 (LICENSE); fonts, colour profile and decoders have their own \
+	licences beside them. Do not edit these files: run make pdfjs." > README
 
 # Pins with hashes, without the URL of an index. Django stays on its long-term release. requirements-next.txt is for
 # the newest Django and Python, on which the tests must also pass.

@@ -1,19 +1,21 @@
 """System checks of the virus scanner, retention, erasure and emails (manage.py check, check --deploy)."""
 
 import os
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.utils import timezone
 
-from applications.models import Application, Message
+from applications.models import Application, Message, SubmissionFile
 from applications.submissions import antivirus
 from applications.submissions.files import missing_newest
 from jobsite.ops.checks import register_content_check
 
 WAIT_MAX = timedelta(minutes=10)
+PDFJS, PDFJS_RELEASED = "6.5.438", date(2026, 11, 1)  # applications/static/applications/vendor/pdfjs
+PDFJS_AGE_MAX = timedelta(days=183)
 
 
 @register(Tags.security)
@@ -67,6 +69,22 @@ def files_are_there() -> list[CheckMessage]:
             f"PRIVATE_ROOT contains none of the {count} newest files of applicants.",
             hint=f"Mount {settings.PRIVATE_ROOT}, or correct PRIVATE_ROOT.",
             id="jobsite.W032",
+        )
+    ]
+
+
+@register_content_check
+def pdf_viewer_is_new() -> list[CheckMessage]:
+    """Report a pdf.js that has probably known holes. It reads what applicants send, but without an origin."""
+    if timezone.localdate() - PDFJS_RELEASED <= PDFJS_AGE_MAX:
+        return []
+    if not SubmissionFile.objects.filter(kind="pdf").exists():
+        return []
+    return [
+        Warning(
+            f"pdf.js {PDFJS}, which shows the PDFs of applicants, was released on {PDFJS_RELEASED}.",
+            hint="Update the site. If there is no newer checkout: make pdfjs PDFJS=<version>.",
+            id="jobsite.W037",
         )
     ]
 

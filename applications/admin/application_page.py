@@ -39,7 +39,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
 
     class Media:
         css = {"all": ("applications/application.css",)}
-        js = ("applications/application.js",)
+        js = ("applications/application.js", "applications/reader.js")
 
     def get_urls(self) -> list[URLPattern]:
         views = {"undo": self.undo_view, "unread": self.unread_view}
@@ -108,6 +108,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             "submission": submission,
             "consented_at": format_datetime(submission.consented_at) if submission else "",
             "sections": sections,
+            "files": [each for section in sections for each in section.answers if each.file],
             "others": application_context.other_applications(request.user, obj),
             "visible_statuses": application_context.statuses(obj, at=at),
             "visible_steps": application_context.steps(obj),

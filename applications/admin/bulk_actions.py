@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.http import HttpResponse, StreamingHttpResponse
 from django.utils import timezone
+from django.utils.http import content_disposition_header
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -15,12 +16,13 @@ from applications.admin.bulk_email import BulkEmailAdmin
 from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application
 from applications.querysets import ApplicationQuerySet
+from applications.submissions import archive
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.types import UserRequest
 
 
 class BulkActionsAdmin(BulkEmailAdmin):
-    actions = ("email_selected", "export_csv", "export_xlsx", "mark_read", "mark_unread")
+    actions = ("email_selected", "export_csv", "export_xlsx", "download_files", "mark_read", "mark_unread")
 
     def get_actions(
         self, request: UserRequest, *args: Any, action_location: Any = None, **kwargs: Any
@@ -50,6 +52,27 @@ class BulkActionsAdmin(BulkEmailAdmin):
         pks = list(queryset.values_list("pk", flat=True))
         log_access(request.user, Access.EXPORT, *pks)
         return pks
+
+    @admin.action(description=_("Download files (ZIP)"), permissions=["export"])
+    def download_files(
+        self, request: UserRequest, queryset: ApplicationQuerySet
+    ) -> StreamingHttpResponse | None:
+        """Send the files of the applications, and log the access to each."""
+        pks = list(queryset.values_list("pk", flat=True))
+        try:
+            files = archive.files_of(pks)
+        except archive.RefusedError as error:
+            self.message_user(request, str(error), messages.ERROR)
+            return None
+        log_access(request.user, Access.FILE, *(file.submission.application_id for file in files))
+        name = f"applications-{timezone.localdate():%Y-%m-%d}.zip"
+        headers = {
+            "Cache-Control": "private, no-store",
+            "Content-Disposition": str(content_disposition_header(True, name)),
+            "Content-Encoding": "identity",  # else the middleware would compress what hardly gets smaller
+            "X-Content-Type-Options": "nosniff",
+        }
+        return StreamingHttpResponse(archive.chunks(files), content_type="application/zip", headers=headers)
 
     @admin.action(description=_("Mark as read"), permissions=["change"])
     def mark_read(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:

@@ -1,21 +1,37 @@
-"""Downloads of applicants' files. They are sent by Django, because nginx cannot read them."""
+"""Applicants' files: downloads, what the page of an application shows, and the frame for PDFs. Django sends
+them, because nginx cannot read them."""
 
 import logging
+from io import BytesIO
 
+from csp.constants import HEADER
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, render
 from django.urls import URLPattern, path
 from django.utils.decorators import method_decorator
 from django.utils.http import content_disposition_header
+from django.utils.translation import gettext as _
+from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_safe
+from PIL import Image
 
 from applications.admin.brand_access import BrandScopedNoAddAdmin, log_access
 from applications.models import Access, SubmissionFile
+from applications.submissions import extract
 from applications.submissions.files import download_name, media_type, open_file
+from jobsite.api.absolute_urls import absolute
 from jobsite.object_store.circuit_breaker import UnavailableError
 from jobsite.types import UserRequest
+
+PIXELS_MAX = 50_000_000  # of an image that browsers decode: 200 MB
+IMAGES = {"jpg": "JPEG", "png": "PNG"}
+# The latter is an error, see vacancies/validators.py.
+TOO_LARGE = (Image.DecompressionBombError, Image.DecompressionBombWarning)
+TEXT = "text/plain; charset=utf-8"
+PDFJS = f"{settings.STATIC_URL}applications/vendor/pdfjs/"
 
 logger = logging.getLogger(__name__)
 
@@ -24,12 +40,53 @@ class FilesAdmin(BrandScopedNoAddAdmin):
     """The files of an application, for those who may view it."""
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.file_view)
-        return [path("files/<int:pk>/", view, name="applications_file"), *super().get_urls()]
+        views = {
+            "files/<int:pk>/": (self.file_view, "file"),
+            "files/<int:pk>/shown/": (self.shown_view, "shown_file"),
+            "viewer/": (self.viewer_view, "viewer"),
+        }
+        own = [
+            path(route, self.admin_site.admin_view(view), name=f"applications_{name}")
+            for route, (view, name) in views.items()
+        ]
+        return [*own, *super().get_urls()]
 
     @method_decorator(require_safe)
     def file_view(self, request: UserRequest, pk: int) -> HttpResponseBase:
         """Send a file as an attachment, and log the access. A browser neither shows nor executes it."""
+        file, content = self._read(request, pk)
+        return _sent(content, media_type(file), name=download_name(file))
+
+    @method_decorator(require_safe)
+    def shown_view(self, request: UserRequest, pk: int) -> HttpResponseBase:
+        """Send what the page shows of a file, and log the access: a PDF or an image as it is, the text of a
+        document. 422 with the reason if it cannot be shown."""
+        file, content = self._read(request, pk)
+        if problem := _image_problem(file, content):
+            return _sent(problem.encode(), TEXT, status=422)
+        if file.kind not in extract.KINDS:
+            return _sent(content, media_type(file))
+        try:
+            text = extract.text_of(file.kind, content)
+        except extract.TooLongError:
+            return _sent(_("This document is too long to be shown here.").encode(), TEXT, status=422)
+        except extract.ExtractError:
+            return _sent(_("This document is damaged or encrypted.").encode(), TEXT, status=422)
+        return _sent(text.encode(), TEXT)
+
+    @method_decorator(require_safe)
+    @method_decorator(xframe_options_sameorigin)
+    def viewer_view(self, request: UserRequest) -> HttpResponse:
+        """Send the page that shows a PDF in a frame. It has no data and, by its policy, no origin: a script
+        in it reaches static files only, without cookies (decisions.md #245)."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        response = render(request, "admin/applications/viewer.html", {"folder": PDFJS})
+        response[HEADER] = viewer_policy(request)
+        return response
+
+    def _read(self, request: UserRequest, pk: int) -> tuple[SubmissionFile, bytes]:
+        """Return a file that the user may see, with its content, and log the access."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         visible = self.get_queryset(request).order_by().values("pk")
@@ -44,11 +101,42 @@ class FilesAdmin(BrandScopedNoAddAdmin):
             logger.error("The file %s of an application cannot be read: %s", pk, error)
             raise Http404 from error
         log_access(request.user, Access.FILE, file.submission.application_id)
-        headers = {
-            "Cache-Control": "private, no-store",
-            "Content-Disposition": str(content_disposition_header(True, download_name(file))),
-            "Content-Security-Policy": "default-src 'none'; sandbox",
-            "Content-Type": media_type(file),
-            "X-Content-Type-Options": "nosniff",
-        }
-        return HttpResponse(content, headers=headers)
+        return file, content
+
+
+def viewer_policy(request: HttpRequest) -> str:
+    """Return the policy of the frame. 'self' would be the whole site, and not every browser knows it in a
+    sandbox. The host of the request has no port behind nginx, and the site can have other hosts than that of
+    PUBLIC_BASE_URL."""
+    urls = {absolute(request, settings.STATIC_URL), request.build_absolute_uri(settings.STATIC_URL)}
+    static = " ".join(sorted(urls))
+    return (
+        "sandbox allow-scripts; default-src 'none'; base-uri 'none'; form-action 'none'; "
+        f"frame-ancestors 'self'; script-src {static} 'wasm-unsafe-eval'; worker-src blob:; "
+        f"connect-src {static}; style-src {static}; font-src {static} blob: data:; img-src blob: data:"
+    )
+
+
+def _sent(content: bytes, type_: str, *, name: str = "", status: int = 200) -> HttpResponse:
+    headers = {
+        "Cache-Control": "private, no-store",
+        "Content-Disposition": str(content_disposition_header(True, name)),
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+        "Content-Type": type_,
+        "X-Content-Type-Options": "nosniff",
+    }
+    return HttpResponse(content, headers=headers, status=status)
+
+
+def _image_problem(file: SubmissionFile, content: bytes) -> str:
+    """Return why an image is not shown, or an empty text."""
+    if file.kind not in IMAGES:
+        return ""
+    try:
+        with Image.open(BytesIO(content), formats=[IMAGES[file.kind]]) as image:  # reads the header only
+            is_large = image.width * image.height > PIXELS_MAX
+    except TOO_LARGE:
+        is_large = True
+    except Exception:  # Pillow raises many types for damaged files
+        return _("This image is damaged.")
+    return _("This image has more than 50 megapixels.") if is_large else ""

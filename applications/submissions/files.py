@@ -150,14 +150,19 @@ def kind_of(file: File, name: str) -> str:
 def download_name(file: SubmissionFile) -> str:
     """Return the name under which `file` is downloaded: without control characters and separators, of at most
     100 characters, with an extension of its type, so that text named run.js is not executed."""
-    name = "".join(c if c.isprintable() and c not in '/\\:*?"<>|' else "_" for c in file.original_name)
-    name = name.strip(". _")
+    name = clean_name(file.original_name)
     extension = f".{file.kind}"
     endings = (".jpg", ".jpeg") if file.kind == "jpg" else (extension,)
     if name.lower().endswith(endings):
         extension = PurePosixPath(name).suffix
         name = name[: -len(extension)]
     return f"{name[:100].rstrip('. ') or file.field}{extension}"
+
+
+def clean_name(text: str) -> str:
+    """Return `text` as the name of a file or folder: characters that some system refuses become "_"."""
+    name = "".join(c if c.isprintable() and c not in '/\\:*?"<>|' else "_" for c in text)
+    return name.strip(". _")
 
 
 def _row(name: str, file: File, sha256: str) -> SubmissionFile:

@@ -11,7 +11,7 @@ from applications.models import Application, Message, Stage, Submission
 from applications.operations import move, submit_application
 from applications.submissions.forms import ServedForm, submission_form
 from forms_structure.choices import CHECKED, FieldRole, FieldType
-from jobsite.demo.content import CONTENT
+from jobsite.demo.content import CONTENT, page
 from jobsite.types import JsonObject
 from vacancies.models import Vacancy
 
@@ -28,7 +28,8 @@ def load_submissions(*, at: datetime) -> int:
         if vacancy is None:
             continue
         form = submission_form(vacancy)
-        values, files = _filled_in(form, row)
+        received = at + timedelta(**row["received"])
+        values, files = _filled_in(form, row, received)
         application = submit_application(
             vacancy,
             values,
@@ -37,7 +38,7 @@ def load_submissions(*, at: datetime) -> int:
             user=None,
             source=row.get("source", ""),
             key="",
-            at=at + timedelta(**row["received"]),
+            at=received,
             form=form,
         )
         rows = Application.objects.filter(pk=application.pk)
@@ -50,13 +51,13 @@ def load_submissions(*, at: datetime) -> int:
     return made
 
 
-def _filled_in(form: ServedForm, row: JsonObject) -> tuple[JsonObject, dict[str, ContentFile]]:
+def _filled_in(form: ServedForm, row: JsonObject, at: datetime) -> tuple[JsonObject, dict[str, ContentFile]]:
     """Return the values and files of the form: what `row` has by role, and something for required fields."""
     values = {form.roles[role]: text for role, text in row["person"].items() if role in form.roles}
     files: dict[str, ContentFile] = {}
     if "cv" in row and (name := form.roles.get(FieldRole.CV)):
-        files[name] = ContentFile(row["cv"].encode(), name="cv.txt")
-        values[name] = "cv.txt"
+        files[name] = page(row["cv"], at)
+        files[name].name = values[name] = "CV.pdf"
     for section in form.sections:
         for field in section["fields"]:
             if field["required"]:

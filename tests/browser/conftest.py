@@ -34,12 +34,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _cached_static_files() -> Iterator[None]:
-    """Let browsers cache static files, as nginx does. A page has more than twenty of them."""
+    """Let browsers cache static files, and frames without an origin read them, as nginx does. A page has more
+    than twenty of them."""
     serve = StaticFilesHandler.serve
 
     def serve_cacheable(self: Any, request: Any) -> Any:
         response = serve(self, request)
         response["Cache-Control"] = "max-age=3600"
+        response["Access-Control-Allow-Origin"] = "*"
         return response
 
     with pytest.MonkeyPatch.context() as patch:

@@ -141,6 +141,7 @@ def test_static_files_with_a_hashed_name_are_immutable(site):
     assert plain.headers["Cache-Control"] == "public, max-age=3600"
     assert digested.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     assert digested.headers["X-Content-Type-Options"] == "nosniff"
+    assert digested.headers["Access-Control-Allow-Origin"] == "*"
     by_django = site.gunicorn.request("/static/nothing.css")  # a 404 with the same restrictions
     for name in ("Content-Security-Policy", "Cross-Origin-Resource-Policy"):
         by_nginx, expected = (set(response.headers[name].split("; ")) for response in (digested, by_django))

@@ -74,7 +74,8 @@ ASKS = {
     "applications.application emails/cancel": ("email a", NEITHER),  # those that the same user queued
     "applications.application cancel-email": (NEITHER, NEITHER),  # one that waits
     "applications.application erase": ("person d", "person d"),
-    "applications.application files": ("v", NEITHER),
+    "applications.application files": ("v", NEITHER), "applications.application files/shown": ("v", NEITHER),
+    "applications.application viewer": ("v", NEITHER),
     "applications.application note": (NEITHER, "note a"),
     "applications.application delete-note": (NEITHER, NEITHER),  # for its author only
     "applications.application email": ("email a", "email a"),

@@ -16,8 +16,16 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError
 from django.test import override_settings
+from django.utils import timezone
 
-from applications.checks import antivirus_is_valid, applications_expire, erasures_are_logged, files_are_there
+from applications.checks import (
+    PDFJS,
+    antivirus_is_valid,
+    applications_expire,
+    erasures_are_logged,
+    files_are_there,
+    pdf_viewer_is_new,
+)
 from forms_structure.models import ConsentText
 from jobsite.demo.checks import demo_passwords_are_changed
 from jobsite.ops import catalogs, checks
@@ -431,6 +439,21 @@ def test_private_folder_without_the_newest_files_is_a_warning(settings, tmp_path
 
     settings.PRIVATE_ROOT = tmp_path / "empty"
     assert ids(files_are_there) == ["W032"]
+
+
+@pytest.mark.django_db
+def test_old_pdf_viewer_is_a_warning(monkeypatch):
+    folder = ROOT / "applications/static/applications/vendor/pdfjs"
+    assert f"pdfjs-dist {PDFJS} from npm" in (folder / "README").read_text()
+    for name in ("pdf.min.js", "pdf.worker.min.js"):
+        assert f'"{PDFJS}"' in (folder / name).read_text(), name  # they refuse another version of each other
+    row = make_file(make_submission(make_application(), {}))
+    for days, expected in ((183, []), (184, ["W037"])):
+        released = timezone.localdate() - timedelta(days=days)
+        monkeypatch.setattr("applications.checks.PDFJS_RELEASED", released)
+        assert ids(pdf_viewer_is_new) == expected
+    row.delete()
+    assert ids(pdf_viewer_is_new) == []
 
 
 @pytest.mark.django_db
