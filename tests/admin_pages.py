@@ -112,6 +112,7 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     form = make_form(text, author=colleague)
     values = {"description": f"<p>{text}</p>", "form": form, "url": f"https://{text}.test"}
     brand = make_brand(f"{text} brand {WORD}", **values)
+    consent = ConsentText.objects.add(language="en", brand_number=brand.pk, text=f"{text} consent {WORD}")
     contact = make_recruiter(f"Contact of {text[2:]}")  # shown to every brand
     columns = ("title_internal", "location", "profile", "offer", "contact", "pay_note")
     texts = {name: f"{text} {name} {WORD}" for name in columns}
@@ -157,7 +158,7 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     token, _ = issue(user=applicant, lifetime=timedelta(days=1))
     return SimpleNamespace(
         brand=brand, form=form, contact=contact, gone=pk, application=application, step=step, message=message,
-        applicant=applicant, token=token, colleague=colleague, **made,
+        applicant=applicant, token=token, colleague=colleague, consent=consent, **made,
     )  # fmt: skip
 
 
@@ -226,7 +227,7 @@ def build() -> SimpleNamespace:
     spare = {
         "auth.user": User.objects.create_user("spare", is_staff=True),
         "auth.group": Group.objects.create(name="Spare"),
-        "forms_structure.consenttext": ConsentText.objects.latest("version"),
+        "forms_structure.consenttext": ConsentText.objects.filter(brand_number=None).latest("version"),
         "forms_structure.form": make_form(f"{OWN}_spare"),
         "vacancies.brand": spare_brand,
         "vacancies.filter": Filter.objects.get(keyword="regions"),
@@ -283,6 +284,7 @@ def build() -> SimpleNamespace:
         "vacancies.recruiter": [foreign.contact.pk],
         "vacancies.vacancytemplate": [VacancyTemplate.objects.get(brand=foreign.brand).pk],
         "forms_structure.form": [foreign.form.pk, extension.pk, free_extension.pk],
+        "forms_structure.consenttext": [foreign.consent.pk],
         "applications.application": [foreign.application.pk],
         "applications.historyentry": [foreign.step.pk],
         "applications.message": [foreign.message.pk],
@@ -298,6 +300,7 @@ def build() -> SimpleNamespace:
         "vacancies.brand": [own.brand.pk, spare_brand.pk],
         "vacancies.recruiter": [own.contact.pk, spare["vacancies.recruiter"].pk],
         "forms_structure.form": [own.form.pk, spare["forms_structure.form"].pk, default.pk, shared.pk],
+        "forms_structure.consenttext": [own.consent.pk, spare["forms_structure.consenttext"].pk],
     }  # fmt: skip
     world.sessions = {name: session_of(user) for name, user in {**staff, "root": root}.items()}
     return world
@@ -429,6 +432,7 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
         "vacancies.Brand_members": {"brand": world.foreign.brand},
         "vacancies.VacancyTemplate": {"brand": world.foreign.brand},
         "vacancies.Recruiter": {"pk__in": of_contact},
+        "forms_structure.ConsentText": {"brand_number": world.foreign.brand.pk},
         "forms_structure.Form": {"pk__in": of_form}, "forms_structure.Snapshot": {"form__in": of_form},
         "applications.Application": {"vacancy__in": vacancies},
         "applications.Token": {"user": world.foreign.applicant}, "auth.User": {},  "auth.User_groups": {},

@@ -414,6 +414,12 @@ def test_default_consent_text_is_a_warning_once_vacancies_are_published(settings
     add("nl", "my-example.org")
     assert ids(found) == []
 
+    brand = make_vacancy().brand.pk
+    ConsentText.objects.add(
+        brand_number=brand, language="nl", text="Ja.", statement_url="https://example.org"
+    )
+    assert [" 5 links to https://example.org." in each.msg for each in found()] == [True]
+
     monkeypatch.setattr("vacancies.querysets.VacancyQuerySet.published", Mock(side_effect=DatabaseError))
 
     assert consent_texts_are_own() == []
