@@ -210,7 +210,7 @@ def written() -> list[MailTemplate]:
 
 def addressed(selection: ApplicationSelection) -> ApplicationQuerySet:
     """Return the applications with all that an email can mention."""
-    related = ("user", "vacancy__brand", "vacancy__head_recruiter")
+    related = ("user", "vacancy__brand__mail", "vacancy__head_recruiter")
     return selection.rows().with_stage().select_related(*related).newest_first()
 
 

@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_noop
 
+from applications.mail.brand_mail import sender_of
 from applications.models import Application, Message, StageChange
 from applications.querysets import folded_address
 from jobsite.api.throttling import RateLimit, parse_rate
@@ -48,6 +49,7 @@ def queue(
     The subject becomes one line, so that nothing in it can add a header. An email to an invalid address, or
     one too many, is added as failed: it is shown, and nobody waits for it.
     """
+    sender, reply_to = sender_of(application) if application and not recipient else ("", "")
     error = ""
     if not is_address(to):
         error = INVALID_ADDRESS
@@ -59,6 +61,8 @@ def queue(
         application=application,
         author=author,
         recipient=recipient,
+        sender=sender,
+        reply_to=reply_to,
         to=one_line(to)[:ADDRESS_MAX],
         language=language if language in LANGUAGES else site_language(),
         subject=as_subject(subject),

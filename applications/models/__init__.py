@@ -11,6 +11,7 @@ from applications.models.application import (
 )
 from applications.models.invitation import Invitation
 from applications.models.message import (
+    BrandMail,
     ClosingNotice,
     EmailLanguage,
     EmailOptOut,
@@ -32,6 +33,7 @@ __all__ = [
     "Access",
     "AccessLog",
     "Application",
+    "BrandMail",
     "ClosingNotice",
     "DailyApplications",
     "EmailLanguage",

@@ -135,6 +135,9 @@ def test_invalid_variable_is_named_in_one_line_without_passwords(start):
         ("PAY_REQUIRED_IN", "BE, UK",
          "PAY_REQUIRED_IN contains 'UK', not a country code of ISO 3166-1 such as BE. "
          "Separate codes by commas."),
+        ("SENDER_DOMAINS", "acme.test, jobs@globex.test",
+         "SENDER_DOMAINS contains 'jobs@globex.test', not a domain such as example.com. "
+         "Separate domains by commas."),
         ("METRICS_PORT", "yes", "METRICS_PORT is 'yes', not a whole number from 0 to 65535."),
         ("BODY_CACHE_MB", "-1", "BODY_CACHE_MB is '-1', not a whole number of 0 or more."),
         ("LOG_FORMAT", "xml", "LOG_FORMAT is 'xml', not json or text."),
