@@ -21,6 +21,7 @@ from applications.mail.outbox import queue
 from applications.models import (
     AccessLog,
     Application,
+    BrandMail,
     MailTemplate,
     Message,
     Note,
@@ -112,6 +113,9 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     form = make_form(text, author=colleague)
     values = {"description": f"<p>{text}</p>", "form": form, "url": f"https://{text}.test"}
     brand = make_brand(f"{text} brand {WORD}", **values)
+    BrandMail.objects.create(
+        brand=brand, sender_name=f"{text} jobs {WORD}", signature_en=f"{text} sign {WORD}"
+    )
     consent = ConsentText.objects.add(language="en", brand_number=brand.pk, text=f"{text} consent {WORD}")
     contact = make_recruiter(f"Contact of {text[2:]}")  # shown to every brand
     columns = ("title_internal", "location", "profile", "offer", "contact", "pay_note")
@@ -366,6 +370,8 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         if kind == "save" and row:
             requested |= {"revision": row.revision, "name": row.name, "language": row.language}
         return {"data": json.dumps(requested), "content_type": "application/json"}
+    if model == "vacancies.brand" and kind == "emails":
+        return {"data": {"sender_name": "Posted", "en-text": "Posted", "en-version": 0}}
     if kind in ("add", "change", "review"):
         return {"data": {**NO_ROWS, **_fields(world, model, None if kind == "add" else row)}}
     return {"data": simple.get(kind, {})}
@@ -429,6 +435,7 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
     own = {
         "vacancies.Vacancy": {"brand": world.foreign.brand},
         "vacancies.Brand": {"pk": world.foreign.brand.pk},
+        "applications.BrandMail": {"brand": world.foreign.brand},
         "vacancies.Brand_members": {"brand": world.foreign.brand},
         "vacancies.VacancyTemplate": {"brand": world.foreign.brand},
         "vacancies.Recruiter": {"pk__in": of_contact},

@@ -24,18 +24,21 @@ def may_send_as(address: str) -> bool:
 
 
 def sender_of(application: Application) -> tuple[str, str]:
-    """Return the From line of an email to the applicant, "" for that of the site, and the address for
-    replies. An address that may not send any more, because SENDER_DOMAINS changed, is replaced by the site's.
-    """
+    """Return the From line of an email to the applicant, and the address for replies; "" if the brand has
+    none."""
     mail = _mail_of(application)
-    if mail is None:
-        return "", ""
+    return (from_line(mail), mail.reply_to) if mail else ("", "")
+
+
+def from_line(mail: BrandMail) -> str:
+    """Return the From line of emails with `mail`, "" for that of the site. An address that may not send any
+    more, because SENDER_DOMAINS changed, is replaced by the site's."""
     if not (mail.sender_name or mail.sender_address):
-        return "", mail.reply_to
+        return ""
     name = " ".join((mail.sender_name or mail.brand.name).translate(_QUOTES).split())[:NAME_MAX]
     own = mail.sender_address
     address = own if own and may_send_as(own) else parseaddr(settings.DEFAULT_FROM_EMAIL)[1]
-    return f'"{name}" <{address}>', mail.reply_to
+    return f'"{name}" <{address}>'
 
 
 def signature_of(application: Application) -> str:

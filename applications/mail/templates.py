@@ -65,9 +65,14 @@ def described_placeholders() -> list[tuple[str, StrOrPromise]]:
     return [(f"{{{name}}}", text) for name, (text, _value) in PLACEHOLDERS.items()]
 
 
+def placeholders_in(text: str) -> list[str]:
+    """Return the placeholders in `text`, as they are written, also those that do not exist."""
+    return [f"{{{name}}}" for name in dict.fromkeys(_PLACEHOLDER.findall(text))]
+
+
 def unknown_placeholders(text: str) -> list[str]:
     """Return the placeholders in `text` that do not exist, as they are written."""
-    return [f"{{{name}}}" for name in dict.fromkeys(_PLACEHOLDER.findall(text)) if name not in PLACEHOLDERS]
+    return [written for written in placeholders_in(text) if written[1:-1] not in PLACEHOLDERS]
 
 
 def fill(text: str, application: Application, *, base_url: str = "", marker: str = Message.SECRET) -> str:

@@ -14,12 +14,12 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="message",
             name="reply_to",
-            field=models.EmailField(blank=True, db_default="", default="", max_length=254),
+            field=models.EmailField(blank=True, db_default="", default="", editable=False, max_length=254),
         ),
         migrations.AddField(
             model_name="message",
             name="sender",
-            field=models.CharField(blank=True, db_default="", default="", max_length=320),
+            field=models.CharField(blank=True, db_default="", default="", editable=False, max_length=320),
         ),
         migrations.CreateModel(
             name="BrandMail",

@@ -111,8 +111,8 @@ class Message(models.Model):
     )  # fmt: skip
     # The From line, "" for that of the site, and where replies to the system go: those of the brand when the
     # text, with the signature, was written.
-    sender = models.CharField(max_length=320, blank=True, default="", db_default="")
-    reply_to = models.EmailField(blank=True, default="", db_default="")
+    sender = models.CharField(max_length=320, blank=True, default="", db_default="", editable=False)
+    reply_to = models.EmailField(blank=True, default="", db_default="", editable=False)
     to = models.EmailField(_("to"))
     language = models.CharField(_("language"), max_length=2)
     subject = models.CharField(_("subject"), max_length=400)

@@ -81,6 +81,7 @@ ASKS = {
     "applications.application undo": (NEITHER, "c"), "applications.application unread": (NEITHER, "c"),
     "applications.message digest": (NEITHER, NEITHER),  # redirects to the next one
     "applications.message mine": ("applications.application v", "applications.application v"),
+    "vacancies.brand emails": "vc",
     "vacancies.filter option": (NEITHER, "vacancies.filteroption a"),
     "vacancies.filter options": ("v", NEITHER),
     "vacancies.vacancy preview": "vv", "vacancies.vacancy application-form": "vv",

@@ -41,6 +41,7 @@ SPECIAL = {
     ),
     "auth.user": ("password", "invitations/send-again", "invitations/withdraw"),
     "forms_structure.form": ("save", "check", "copy", "extend", "sections", "export", "restore"),
+    "vacancies.brand": ("emails",),
     "vacancies.filter": ("option", "options"),
     "vacancies.vacancy": (
         *("preview", "application-form", "review", "deleted", "versions"),

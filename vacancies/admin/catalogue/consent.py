@@ -64,5 +64,5 @@ class ConsentTextAdmin(JobsiteAdmin):
     @display(description=_("Brand"))
     def brand(self, text: Any) -> str:
         if text.brand_number is None:
-            return gettext("all without a text of their own")
-        return text.brand_name or gettext("deleted")
+            return gettext("text of the site")
+        return text.brand_name or gettext("deleted brand")
