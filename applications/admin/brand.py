@@ -145,6 +145,7 @@ class BrandAdmin(BaseBrandAdmin):
             "original": brand,
             "shows_emails": True,
             "may_change": may_change,
+            "is_wrong": page.is_wrong,
             **page.context(),
         }
         template = "admin/vacancies/brand/emails.html"
