@@ -79,7 +79,7 @@ class BrandMailForm(forms.ModelForm):
 class ConsentForm(forms.ModelForm):
     """The consent text of a brand in a language. Its instance is not saved: another version is added."""
 
-    version = forms.IntegerField(required=False, widget=forms.HiddenInput)  # that the page showed
+    version = forms.CharField(required=False, widget=forms.HiddenInput)  # that the page showed
 
     class Meta:
         model = ConsentText
@@ -107,7 +107,7 @@ class ConsentForm(forms.ModelForm):
         data = super().clean() or self.cleaned_data
         if not data.get("text") and (data.get("statement_url") or data.get("statement_label")):
             self.add_error("text", gettext("Enter the text too, or leave all three fields empty."))
-        if self.is_changed and data.get("version") != self.shown:
+        if self.is_changed and data.get("version") != str(self.shown):
             text = gettext("A colleague changed this text in the meantime. Load the page again.")
             self.add_error("text", text)
         return data
@@ -167,10 +167,8 @@ class _Page:
         self.consents = {
             code: ConsentForm(data, prefix=code, instance=self._newest(code)) for code in self._codes()
         }
-        self.is_saved = self.is_wrong = False
-        if data is not None:
-            self.is_saved = self._is_valid()
-            self.is_wrong = not self.is_saved
+        self.is_saved = data is not None and self._is_valid()
+        self.is_wrong = data is not None and not self.is_saved
         if self.is_saved:
             self._save(admin, request)
 

@@ -286,8 +286,8 @@ class ServedForm(NamedTuple):
         id="getVacancyForm",
         summary="Get the application form of a vacancy",
         description="Sections, fields, options and conditional fields, for clients that may see the vacancy. "
-        "The required consent is the last field of the last section. The header `Apply` is present if the "
-        "vacancy accepts applications.",
+        "The required consent, that of the brand or the site, is the last field of the last section. The "
+        "header `Apply` is present if the vacancy accepts applications.",
         tag="Forms",
         takes=(schema.ID, schema.PREVIEW),
         response=forms_v1.SectionSerializer(many=True),
