@@ -25,6 +25,7 @@ from applications.models import (
     MailTemplate,
     Message,
     Note,
+    Reason,
     StageChange,
     Status,
     SubmissionFile,
@@ -249,6 +250,7 @@ def build() -> SimpleNamespace:
         ),
         "applications.message": own.message,
         "applications.stage": stage,
+        "applications.reason": Reason.objects.create(name="Spare reason"),
         "applications.status": Status.objects.create(label_en="Spare status"),
         "applications.historyentry": own.step,
     }
@@ -385,7 +387,9 @@ def _fields(world: SimpleNamespace, model: str, row: Any) -> dict[str, Any]:
         "vacancies.filteroption": {"label": "Posted", "value": "posted", "position": 0},
         "forms_structure.form": posted | {"language": "en"},
         "forms_structure.consenttext": {"text": "Posted", "language": "en"},
-        "applications.stage": posted | {"status": status, "embargo_days": 0, "position": 0},
+        "applications.stage": posted
+        | {"status": status, "embargo_days": 0, "position": 0, "kind": "open", "asks_reason": "never"},
+        "applications.reason": posted | {"kind": "rejected", "position": 0},
         "applications.status": {"label_en": "Posted"},
         "applications.mailtemplate": posted | {"subject_en": "Posted", "body_en": "Posted"},
     }

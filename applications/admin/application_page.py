@@ -98,7 +98,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
         if request.method == "GET" and obj.read_at is None and self.has_change_permission(request, obj):
             Application.objects.filter(pk=obj.pk, read_at=None).update(read_at=at)
         submission, sections = application_context.submitted(obj)
-        changes = obj.ordered_changes = list(obj.changes.select_related("stage__status", "author"))
+        changes = obj.ordered_changes = list(obj.changes.select_related("stage__status", "author", "reason"))
         query = self.get_preserved_filters(request)
         context |= {
             "application": obj,
@@ -141,12 +141,13 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
         self, request: UserRequest, application: Application, form: ApplicationForm
     ) -> TemplateResponse:
         """Ask whether the applicant is hired or rejected. The page posts the form again, confirmed."""
+        assert form.move_form
         stage = form.cleaned_data.get("stage") or form.fields["stage"].clean(request.POST.get("stage"))
         repeated = [
             (name, value)
             for name, values in request.POST.lists()
             for value in values
-            if name not in ("csrfmiddlewaretoken", "confirmed")
+            if name not in ("csrfmiddlewaretoken", "confirmed", *form.move_form.fields)
         ]
         context = {
             **self.admin_site.each_context(request),
@@ -155,10 +156,13 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             "opts": self.opts,
             "original": application,
             "stage": stage,
+            "form": form.move_form,
             "repeated": [*repeated, ("confirmed", stage.pk)],
             "back": self.page_of(request, application),
         }
-        return TemplateResponse(request, "admin/applications/application/confirm.html", context)
+        status = 422 if form.move_form.errors else 200
+        template = "admin/applications/application/confirm.html"
+        return TemplateResponse(request, template, context, status=status)
 
     def save_model(self, request: UserRequest, obj: Application, form: ApplicationForm, change: bool) -> None:
         now = timezone.now()
@@ -167,7 +171,8 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
         obj.save(update_fields=[*changed, "updated_at"])
         if form.cleaned_data["stage"].pk != obj.stage_id:
             rows = Application.objects.filter(pk=obj.pk)
-            move(applications=rows, stage=form.cleaned_data["stage"], author=request.user, at=now)
+            chosen = form.move_form.chosen if form.move_form else {}
+            move(applications=rows, stage=form.cleaned_data["stage"], author=request.user, at=now, **chosen)
         log_access(request.user, Access.CHANGE, obj.pk)
 
     def save_formset(

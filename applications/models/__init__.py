@@ -4,6 +4,7 @@ from applications.models.access import Access, AccessLog, Token
 from applications.models.application import (
     Application,
     HistoryEntry,
+    Reason,
     Stage,
     StageChange,
     Status,
@@ -45,6 +46,7 @@ __all__ = [
     "MailTemplate",
     "Message",
     "Note",
+    "Reason",
     "ScanState",
     "Stage",
     "StageChange",

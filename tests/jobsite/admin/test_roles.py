@@ -37,6 +37,7 @@ MAY = {
     "applications.mailtemplate": {R: "v", E: "vacd", A: "v", D: "vacd"},
     "applications.message": {R: "v", E: "v", A: "v", D: "v"},
     "applications.stage": {R: "v", E: "v", A: "v", D: "vacd"},
+    "applications.reason": {R: "v", E: "v", A: "v", D: "vacd"},
     "applications.status": {R: "v", E: "v", A: "v", D: "vacd"},
     "applications.token": {A: "v", D: "vd"},
     "applications.accesslog": {B: "v", A: "v", D: "v"},

@@ -26,10 +26,12 @@ MODELS = {
     *("applications.token", "applications.accesslog", "applications.application", "applications.stage"),
     *("applications.status", "applications.historyentry", "applications.message"),
     "applications.mailtemplate",
+    "applications.reason",
 }
 NOBODYS = {
     *("auth.user", "auth.group", "vacancies.filter", "applications.status"),
     "applications.mailtemplate",
+    "applications.reason",
 }
 CONSENTS = "/admin/forms_structure/consenttext/"
 EVERY = ("list", "add", "bare", "change", "history", "delete")
