@@ -388,7 +388,14 @@ def _fields(world: SimpleNamespace, model: str, row: Any) -> dict[str, Any]:
         "forms_structure.form": posted | {"language": "en"},
         "forms_structure.consenttext": {"text": "Posted", "language": "en"},
         "applications.stage": posted
-        | {"status": status, "embargo_days": 0, "position": 0, "kind": "open", "asks_reason": "never"},
+        | {
+            "status": status,
+            "embargo_days": 0,
+            "position": 0,
+            "kind": "open",
+            "asks_reason": "never",
+            "email_after_hours": 1,
+        },
         "applications.reason": posted | {"kind": "rejected", "position": 0},
         "applications.status": {"label_en": "Posted"},
         "applications.mailtemplate": posted | {"subject_en": "Posted", "body_en": "Posted"},

@@ -20,6 +20,7 @@ from applications.admin.application_notes import NotesAdmin
 from applications.admin.application_order import neighbours
 from applications.admin.brand_access import log_access
 from applications.admin.erasure import ErasureAdmin, may_erase
+from applications.admin.move_form import email_context
 from applications.models import Access, Application
 from applications.operations import move, undo_moves
 from jobsite.admin.base import as_id
@@ -157,6 +158,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             "original": application,
             "stage": stage,
             "form": form.move_form,
+            **email_context(request, stage, [application]),
             "repeated": [*repeated, ("confirmed", stage.pk)],
             "back": self.page_of(request, application),
         }
@@ -171,7 +173,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
         obj.save(update_fields=[*changed, "updated_at"])
         if form.cleaned_data["stage"].pk != obj.stage_id:
             rows = Application.objects.filter(pk=obj.pk)
-            chosen = form.move_form.chosen if form.move_form else {}
+            chosen = form.move_form.chosen(request) if form.move_form else {}
             move(applications=rows, stage=form.cleaned_data["stage"], author=request.user, at=now, **chosen)
         log_access(request.user, Access.CHANGE, obj.pk)
 

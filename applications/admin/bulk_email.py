@@ -73,13 +73,14 @@ class BulkEmailAdmin(BulkMoveAdmin):
         move = self._move_form(request, stage, is_sent) if stage else None
         is_valid = (mailing is None or mailing.is_valid()) and (move is None or not move.errors)
         if mailing and is_sent and is_valid and len(selection) <= MAX_EMAILS:
-            self._send_all(request, selection, mailing, stage, move.chosen if move else {})
+            self._send_all(request, selection, mailing, stage, move.chosen(request) if move else {})
             return redirect(back)
         return self._choose_template(request, selection, back, mailing, stage, move)
 
     def _move_form(self, request: UserRequest, stage: Stage, is_sent: bool) -> MoveForm:
         """Return what the move to `stage` asks for, with what was chosen for the preview."""
-        return MoveForm(request.POST if is_sent else None, stage=stage, initial=request.POST.dict())
+        data, initial = (request.POST if is_sent else None), request.POST.dict()
+        return MoveForm(data, stage=stage, has_email=True, initial=initial)
 
     def _chosen_stage(self, request: UserRequest) -> Stage | None:
         if not request.POST.get("stage"):
@@ -94,7 +95,7 @@ class BulkEmailAdmin(BulkMoveAdmin):
     ) -> HttpResponse:  # fmt: skip
         """Return the page with the recipients and, once a template is chosen, its text and a preview per
         language."""
-        people = list(addressed(selection))
+        people = list(selection.addressed())
         reached = [each for each in people if each.address]
         context = {
             **self.admin_site.each_context(request),
@@ -127,7 +128,7 @@ class BulkEmailAdmin(BulkMoveAdmin):
         at = timezone.now()
         with transaction.atomic():
             left = self._moved_by_others(request, selection, stage, chosen) if stage else set()
-            people = [each for each in addressed(selection) if each.address and each.pk not in left]
+            people = [each for each in selection.addressed() if each.address and each.pk not in left]
             emails = [mailing.email_to(each) for each in people]
             current = current_changes([each.pk for each in people]) if stage else {}
             unseen = {
@@ -217,12 +218,6 @@ def written() -> list[MailTemplate]:
         for each in MailTemplate.objects.all()
         if any(getattr(each, f"subject_{code}") and getattr(each, f"body_{code}") for code in LANGUAGES)
     ]
-
-
-def addressed(selection: ApplicationSelection) -> ApplicationQuerySet:
-    """Return the applications with all that an email can mention."""
-    related = ("user", "vacancy__brand__mail", "vacancy__head_recruiter")
-    return selection.rows().with_stage().select_related(*related).newest_first()
 
 
 class Mailing:

@@ -23,7 +23,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from applications.admin.brand_access import BrandScopedNoAddAdmin, log_access
-from applications.admin.move_form import MoveForm
+from applications.admin.move_form import MoveForm, email_context
 from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application, Stage, StageChange
 from applications.operations import move_if_unchanged, undo_moves
@@ -93,7 +93,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
         form = MoveForm(request.POST if is_sent else None, stage=stage)
         if not form.is_valid():
             return self.confirm_move(request, selection, stage, back, form)
-        self.move_and_report(request, selection, stage, **form.chosen)
+        self.move_and_report(request, selection, stage, **form.chosen(request))
         return redirect(back)
 
     def move_and_report(
@@ -119,6 +119,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
             "people": [each for each in people if each.stage_id != stage.pk],
             "there": there,
             "form": form or MoveForm(stage=stage),
+            **email_context(request, stage, selection.addressed().exclude(pk__in=[p.pk for p in there])),
             "selection": selection,
             "back": back,
         }

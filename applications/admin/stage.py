@@ -12,7 +12,9 @@ from jobsite.admin.base import JobsiteAdmin
 class StageAdmin(JobsiteAdmin):
     """Stages in order. New applications start in the first one."""
 
-    fields = ("name", "status", "embargo_days", "kind", "asks_reason", "position")
+    fields = (
+        "name", "status", "embargo_days", "kind", "asks_reason", "email", "email_after_hours", "position",
+    )  # fmt: skip
     list_display = ("name", "status", "embargo_days", "kind", "asks_reason", "position")
     list_select_related = ("status",)
     ordering_field = "position"

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_noop
 
@@ -100,13 +100,19 @@ def _is_one_too_many(application: Application, at: datetime) -> bool:
 def not_due(at: datetime) -> QuerySet[Message]:
     """Return the emails of recruiters that wait for their time, and can be cancelled."""
     return Message.objects.filter(
-        kind=Message.Kind.TEMPLATE, state=Message.State.QUEUED, attempts=0, next_at__gt=at
+        kind__in=(Message.Kind.TEMPLATE, Message.Kind.STAGE),
+        state=Message.State.QUEUED,
+        attempts=0,
+        next_at__gt=at,
     )
 
 
 def cancel_unseen(applications: Collection[int], *, at: datetime) -> None:
-    """Delete the emails about stage changes of `applications` that nobody will see any more."""
-    not_due(at).filter(application__in=applications).exclude(stage_change=None).delete()
+    """Delete the emails about stage changes of `applications` that nobody will see any more; those of stages
+    also if they are due but wait for the mail server."""
+    waiting = Message.objects.filter(application__in=applications, state=Message.State.QUEUED)
+    not_tried = Q(attempts=0, next_at__gt=at)
+    waiting.exclude(stage_change=None).filter(not_tried | Q(kind=Message.Kind.STAGE)).delete()
 
 
 def is_address(text: str) -> bool:

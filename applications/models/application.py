@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
@@ -152,6 +153,18 @@ class Stage(models.Model):
         db_default=AsksReason.NEVER,
         help_text=_("Whether a recruiter who moves an application there chooses a reason."),
     )  # fmt: skip
+    email = models.ForeignKey(
+        "MailTemplate", on_delete=models.PROTECT, null=True, blank=True, related_name="stages",
+        verbose_name=_("email"),
+        help_text=_("Sent to applicants whom a recruiter moves there. If empty, no email is sent."),
+    )  # fmt: skip
+    email_after_hours = models.PositiveSmallIntegerField(
+        _("hours until the email"),
+        default=1,
+        db_default=1,
+        validators=[MaxValueValidator(720)],
+        help_text=_("At most 720. It is never sent before the candidate sees the status."),
+    )
     position = models.PositiveIntegerField(_("position"), default=0)
 
     class Meta:
@@ -171,7 +184,7 @@ class Stage(models.Model):
     def needs_confirmation(self) -> bool:
         """Whether a recruiter confirms a move to it on a page of its own."""
         decides = self.kind in (self.Kind.HIRED, self.Kind.REJECTED)
-        return decides or self.asks_reason != self.AsksReason.NEVER
+        return decides or self.asks_reason != self.AsksReason.NEVER or self.email_id is not None
 
 
 def new_reference() -> str:

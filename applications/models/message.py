@@ -71,6 +71,7 @@ class Message(models.Model):
     class Kind(models.TextChoices):
         RECEIPT = "receipt", _("receipt")
         TEMPLATE = "template", _("email from a recruiter")
+        STAGE = "stage", _("email of a stage")
         WITHDRAWAL = "withdrawal", _("confirmation of a withdrawal")
         MENTION = "mention", _("mention in a note")
         DIGEST = "digest", _("daily digest")

@@ -134,7 +134,13 @@ def test_administrators_edit_reasons_and_what_stages_ask(office, reason):
     boss = staff("boss", "Administrator")
     names = [name for name, kind in Reason.objects.values_list("name", "kind") if kind == "withdrawn"]
     assert (Reason.objects.count(), len(names)) == (12, 3)  # with that of this test
-    stage = {"name": "Closed", "status": office.rejected.status_id, "embargo_days": 0, "position": 9}
+    stage = {
+        "name": "Closed",
+        "status": office.rejected.status_id,
+        "embargo_days": 0,
+        "position": 9,
+        "email_after_hours": 1,
+    }
     refused = boss.post(f"{STAGES}add/", stage | {"kind": "open", "asks_reason": "must"})
     assert "have reasons" in str(refused.context["adminform"].form.errors["asks_reason"])
     boss.post(f"{STAGES}add/", stage | {"kind": "withdrawn", "asks_reason": "must"})
