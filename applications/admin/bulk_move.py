@@ -25,7 +25,8 @@ from django.utils.translation import gettext_lazy as _
 from applications.admin.brand_access import BrandScopedNoAddAdmin, log_access
 from applications.admin.move_form import MoveForm, email_context
 from applications.admin.selection import ApplicationSelection
-from applications.models import Access, Application, Stage, StageChange
+from applications.mail.stage_email import sent_at
+from applications.models import Access, Application, Message, Stage, StageChange
 from applications.operations import move_if_unchanged, undo_moves
 from applications.querysets import ApplicationQuerySet
 from jobsite.admin.base import as_id
@@ -143,6 +144,13 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
                 link = format_html('<a class="text-link" href="{}">{}</a>', result.undo_url, gettext("Undo"))
                 done = format_html("{} {}", done, link)
             result.messages.append((messages.SUCCESS, done))
+        emails = Message.objects.filter(application__in=moved, kind=Message.Kind.STAGE, stage_change__at=at)
+        if chosen.get("sends_email") and (count := emails.count()):
+            text = ngettext(
+                "%(count)d email is sent on %(time)s.", "%(count)d emails are sent on %(time)s.", count
+            )
+            time = format_datetime(sent_at(stage, at=at))
+            result.messages.append((messages.SUCCESS, text % {"count": count, "time": time}))
         if there:
             text = ngettext(
                 "%(count)d was already in %(stage)s.", "%(count)d were already in %(stage)s.", len(there)

@@ -142,7 +142,9 @@ def test_confirmation_shows_the_email_and_can_send_none(office, template, where)
     assert (stages_of(office.own), queued()) == (["New", "Rejected"], [])
     move(applications=Application.objects.all(), stage=office.new, author=None, at=timezone.now())
     Application.objects.filter(pk=withdrawn.pk).update(withdrawn_at=timezone.now())
-    post(**confirmed)
+    response = post(**confirmed)
+    if where == "list":
+        assert "2 emails are sent on 4 Mar 2026, 09:30." in messages_of(response)
     assert [to for to, _state in queued()] == [each.email for each in people if each != withdrawn]
 
 
