@@ -2,13 +2,15 @@
 
 import os
 from datetime import date, timedelta
+from email.utils import parseaddr
 from pathlib import Path
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.utils import timezone
 
-from applications.models import Application, Message, SubmissionFile
+from applications.mail.brand_mail import may_send_as, sender_domains
+from applications.models import Application, BrandMail, Message, SubmissionFile
 from applications.submissions import antivirus
 from applications.submissions.files import missing_newest
 from jobsite.ops.checks import register_content_check
@@ -86,6 +88,23 @@ def pdf_viewer_is_new() -> list[CheckMessage]:
             hint="Update the site. If there is no newer checkout: make pdfjs PDFJS=<version>.",
             id="jobsite.W037",
         )
+    ]
+
+
+@register_content_check
+def senders_are_allowed() -> list[CheckMessage]:
+    """Report senders of brands that may not send any more."""
+    rows = BrandMail.objects.exclude(sender_address="").select_related("brand").order_by("brand")
+    site = parseaddr(settings.DEFAULT_FROM_EMAIL)[1]
+    return [
+        Warning(
+            f"The emails of {mail.brand} are sent from {site}: {mail.sender_address} is of no domain of "
+            "SENDER_DOMAINS.",
+            hint=f"Allowed: {', '.join(sender_domains())}.",
+            id="jobsite.W034",
+        )
+        for mail in rows
+        if not may_send_as(mail.sender_address)
     ]
 
 

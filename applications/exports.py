@@ -15,6 +15,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from applications.models import Application, FormSnapshot, Submission
+from applications.models.application import reason_label
 from applications.querysets import ApplicationQuerySet
 from applications.submissions.answers import answers
 from forms_structure.structure import walk
@@ -73,7 +74,7 @@ def _headings() -> list[str]:
     return [
         _("Number"), _("Reference"), _("Applied"), _("Vacancy"), _("Number of the vacancy"), _("Stage"),
         _("Name"), _("E-mail address"), _("Telephone number"), _("Language"), _("Rating"), _("New"),
-        _("Applied again"), _("Withdrawn"), _("Source"),
+        _("Applied again"), _("Withdrawn"), _("Source"), _("Reason"),
     ]  # fmt: skip
 
 
@@ -100,12 +101,13 @@ def _values(application: Application, submission: Submission | None) -> list[Cel
         _("yes") if application.is_repeated else "",
         local(application.withdrawn_at),
         submission.source if submission else "",
+        reason_label(getattr(application, "reason_name", None) or ""),
     ]
 
 
 def _rows() -> ApplicationQuerySet:
     titles = Prefetch("vacancy", Vacancy.objects.only("title"))  # not its texts
-    rows = Application.objects.with_stage().select_related("user", "submission__snapshot")
+    rows = Application.objects.with_stage().with_reason().select_related("user", "submission__snapshot")
     return rows.prefetch_related("submission__files", titles)
 
 

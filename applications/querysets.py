@@ -72,6 +72,15 @@ class ApplicationQuerySet(models.QuerySet):
             stage_name=models.Subquery(latest.values("stage__name")[:1]),
         )
 
+    def with_reason(self) -> Self:
+        """Annotate `reason_id` and `reason_name`, the reason of the current stage."""
+        changes = self.model._meta.get_field("changes").related_model._default_manager
+        latest = changes.filter(application=models.OuterRef("pk")).order_by("-at", "-pk")
+        return self.annotate(
+            reason_id=models.Subquery(latest.values("reason")[:1]),
+            reason_name=models.Subquery(latest.values("reason__name")[:1]),
+        )
+
     def with_latest_change(self) -> Self:
         """Annotate `change_id`, the id of the latest stage change. Pages send it along, so that a change by
         somebody else in the meantime is noticed."""

@@ -121,9 +121,11 @@ class Snapshot(models.Model):
 
 
 class ConsentText(models.Model):
-    """A version of the text that applicants consent to, in one language. Versions are never changed, because
-    a given consent refers to one by its unique number."""
+    """A version of the text that applicants consent to, in one language: the site's, or that of a brand.
+    Versions are never changed, because a given consent refers to one by its unique number."""
 
+    # None: the site's. No foreign key: forms know no brands, and the text outlives its brand.
+    brand_number = models.BigIntegerField(null=True, blank=True, editable=False)
     language = models.CharField(_("language"), max_length=2, choices=Language.choices, default=site_language)
     version = models.PositiveIntegerField(_("version"), unique=True, editable=False)
     text = models.CharField(
@@ -145,6 +147,9 @@ class ConsentText(models.Model):
         verbose_name = _("consent text")
         verbose_name_plural = _("consent texts")
         ordering = ["-version"]
+        indexes = [
+            models.Index(fields=["brand_number", "language", "-version"], name="consent_texts_by_brand")
+        ]
 
     def __str__(self) -> str:
         language = self.get_language_display()

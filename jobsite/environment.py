@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
+from django.utils.encoding import punycode
 
 LOOPBACK = {"localhost", ".localhost", "127.0.0.1", "::1", "[::1]", "unix"}
 # Variables of other programs that read the same file: deploy/gunicorn.conf.py, reload.sh, compose.yaml, and
@@ -100,6 +101,17 @@ class Environment(environ.Env):
                     "Separate codes by commas."
                 )
         return codes
+
+    def domains(self, var: str) -> list[str]:
+        """Return domains of e-mail addresses, in lower case and in the form of DNS."""
+        domains = [domain.strip().lower() for domain in self.list(var, default=[])]
+        for domain in domains:
+            if not re.fullmatch(r"[\w-]{1,50}(\.[\w-]{1,50})+", domain):
+                raise ImproperlyConfigured(
+                    f"{var} contains {domain!r}, not a domain such as example.com. "
+                    "Separate domains by commas."
+                )
+        return [punycode(domain) for domain in domains]
 
     def time_zone(self, var: str, default: str) -> str:
         value: str = self.str(var, default)

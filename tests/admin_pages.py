@@ -23,9 +23,11 @@ from applications.mail.outbox import queue
 from applications.models import (
     AccessLog,
     Application,
+    BrandMail,
     MailTemplate,
     Message,
     Note,
+    Reason,
     StageChange,
     Status,
     SubmissionFile,
@@ -114,6 +116,10 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     form = make_form(text, author=colleague)
     values = {"description": f"<p>{text}</p>", "form": form, "url": f"https://{text}.test"}
     brand = make_brand(f"{text} brand {WORD}", **values)
+    BrandMail.objects.create(
+        brand=brand, sender_name=f"{text} jobs {WORD}", signature_en=f"{text} sign {WORD}"
+    )
+    consent = ConsentText.objects.add(language="en", brand_number=brand.pk, text=f"{text} consent {WORD}")
     contact = make_recruiter(f"Contact of {text[2:]}")  # shown to every brand
     columns = ("title_internal", "location", "profile", "offer", "contact", "pay_note")
     texts = {name: f"{text} {name} {WORD}" for name in columns}
@@ -159,7 +165,7 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     token, _ = issue(user=applicant, lifetime=timedelta(days=1))
     return SimpleNamespace(
         brand=brand, form=form, contact=contact, gone=pk, application=application, step=step, message=message,
-        applicant=applicant, token=token, colleague=colleague, **made,
+        applicant=applicant, token=token, colleague=colleague, consent=consent, **made,
     )  # fmt: skip
 
 
@@ -228,7 +234,7 @@ def build() -> SimpleNamespace:
     spare = {
         "auth.user": User.objects.create_user("spare", is_staff=True),
         "auth.group": Group.objects.create(name="Spare"),
-        "forms_structure.consenttext": ConsentText.objects.latest("version"),
+        "forms_structure.consenttext": ConsentText.objects.filter(brand_number=None).latest("version"),
         "forms_structure.form": make_form(f"{OWN}_spare"),
         "vacancies.brand": spare_brand,
         "vacancies.filter": Filter.objects.get(keyword="regions"),
@@ -246,6 +252,7 @@ def build() -> SimpleNamespace:
         ),
         "applications.message": own.message,
         "applications.stage": stage,
+        "applications.reason": Reason.objects.create(name="Spare reason"),
         "applications.status": Status.objects.create(label_en="Spare status"),
         "applications.historyentry": own.step,
     }
@@ -285,6 +292,7 @@ def build() -> SimpleNamespace:
         "vacancies.recruiter": [foreign.contact.pk],
         "vacancies.vacancytemplate": [VacancyTemplate.objects.get(brand=foreign.brand).pk],
         "forms_structure.form": [foreign.form.pk, extension.pk, free_extension.pk],
+        "forms_structure.consenttext": [foreign.consent.pk],
         "applications.application": [foreign.application.pk],
         "applications.historyentry": [foreign.step.pk],
         "applications.message": [foreign.message.pk],
@@ -300,6 +308,7 @@ def build() -> SimpleNamespace:
         "vacancies.brand": [own.brand.pk, spare_brand.pk],
         "vacancies.recruiter": [own.contact.pk, spare["vacancies.recruiter"].pk],
         "forms_structure.form": [own.form.pk, spare["forms_structure.form"].pk, default.pk, shared.pk],
+        "forms_structure.consenttext": [own.consent.pk, spare["forms_structure.consenttext"].pk],
     }  # fmt: skip
     world.sessions = {name: session_of(user) for name, user in {**staff, "root": root}.items()}
     return world
@@ -365,6 +374,8 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         if kind == "save" and row:
             requested |= {"revision": row.revision, "name": row.name, "language": row.language}
         return {"data": json.dumps(requested), "content_type": "application/json"}
+    if model == "vacancies.brand" and kind == "emails":
+        return {"data": {"sender_name": "Posted", "en-text": "Posted", "en-version": 0}}
     if kind in ("add", "change", "review"):
         return {"data": {**NO_ROWS, **_fields(world, model, None if kind == "add" else row)}}
     return {"data": simple.get(kind, {})}
@@ -378,7 +389,16 @@ def _fields(world: SimpleNamespace, model: str, row: Any) -> dict[str, Any]:
         "vacancies.filteroption": {"label": "Posted", "value": "posted", "position": 0},
         "forms_structure.form": posted | {"language": "en"},
         "forms_structure.consenttext": {"text": "Posted", "language": "en"},
-        "applications.stage": posted | {"status": status, "embargo_days": 0, "position": 0},
+        "applications.stage": posted
+        | {
+            "status": status,
+            "embargo_days": 0,
+            "position": 0,
+            "kind": "open",
+            "asks_reason": "never",
+            "email_after_hours": 1,
+        },
+        "applications.reason": posted | {"kind": "rejected", "position": 0},
         "applications.status": {"label_en": "Posted"},
         "applications.mailtemplate": posted | {"subject_en": "Posted", "body_en": "Posted"},
     }
@@ -435,9 +455,11 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
     own = {
         "vacancies.Vacancy": {"brand": world.foreign.brand},
         "vacancies.Brand": {"pk": world.foreign.brand.pk},
+        "applications.BrandMail": {"brand": world.foreign.brand},
         "vacancies.Brand_members": {"brand": world.foreign.brand},
         "vacancies.VacancyTemplate": {"brand": world.foreign.brand},
         "vacancies.Recruiter": {"pk__in": of_contact},
+        "forms_structure.ConsentText": {"brand_number": world.foreign.brand.pk},
         "forms_structure.Form": {"pk__in": of_form}, "forms_structure.Snapshot": {"form__in": of_form},
         "applications.Application": {"vacancy__in": vacancies},
         "applications.Token": {"user": world.foreign.applicant}, "auth.User": {},  "auth.User_groups": {},

@@ -3,6 +3,7 @@
 from applications.admin import (  # noqa: F401 - importing registers
     access,
     application,
+    brand,
     mail_template,
     message,
     stage,

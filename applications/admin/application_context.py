@@ -28,6 +28,7 @@ class StageLine:
     stage: Stage
     at: str
     author: str  # "" for the system
+    reason: str
     is_undo: bool
     is_undone: bool
 
@@ -83,6 +84,7 @@ def stage_history(changes: list[StageChange]) -> list[StageLine]:
             stage=change.stage,
             at=format_datetime(change.at),
             author=person(change.author) if change.author else "",
+            reason=str(change.reason or ""),
             is_undo=change.is_undo,
             is_undone=not change.is_undo and change.pk not in in_effect,
         )

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import AutocompleteSelectFilter, DropdownFilter
 
 from applications.admin.bulk_move import stages
+from applications.models import Reason
 from jobsite.admin.base import as_id
 from jobsite.types import StrOrPromise, UserRequest
 from vacancies.access import scope_to_brands
@@ -57,6 +58,20 @@ class StageFilter(DropdownFilter):
     def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
         stage = as_id(self.value())
         return queryset if stage is None else queryset.filter(stage_id=stage)
+
+
+class ReasonFilter(DropdownFilter):
+    """By the reason of the current stage."""
+
+    title = _("reason")
+    parameter_name = "reason"
+
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
+        return [(str(reason.pk), str(reason)) for reason in Reason.objects.all()]
+
+    def queryset(self, request: UserRequest, queryset: Any) -> QuerySet:  # type: ignore[override]
+        reason = as_id(self.value())
+        return queryset if reason is None else queryset.with_reason().filter(reason_id=reason)
 
 
 class AgeFilter(DropdownFilter):
@@ -132,4 +147,6 @@ class RatingFilter(DropdownFilter):
         return queryset if rating is None else queryset.filter(rating__gte=rating)
 
 
-FILTERS = (("vacancy", VacancyFilter), StageFilter, AgeFilter, ReadFilter, RatingFilter, MarkFilter)
+FILTERS = (
+    ("vacancy", VacancyFilter), StageFilter, ReasonFilter, AgeFilter, ReadFilter, RatingFilter, MarkFilter,
+)  # fmt: skip

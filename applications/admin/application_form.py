@@ -11,13 +11,13 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import StackedInline
 from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSelectWidget
 
+from applications.admin.move_form import MoveForm
 from applications.models import Application, HistoryEntry, Stage, StageChange
 from jobsite.admin.base import as_id
 from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
 from jobsite.types import UserRequest
 
 RATINGS = range(1, 6)
-DECISIONS = (Stage.Kind.HIRED, Stage.Kind.REJECTED)  # a move to such a stage asks for confirmation
 
 
 class RatingWidget(UnfoldAdminRadioSelectWidget):
@@ -38,7 +38,7 @@ class RatingWidget(UnfoldAdminRadioSelectWidget):
 class ApplicationForm(forms.ModelForm):
     """An application and its stage. `seen` is the latest stage change when the page was rendered. The stage
     changes only if the user chose another one, and nobody else changed it in the meantime. `confirmed` is the
-    id of the stage whose confirmation the user saw: hiring and rejecting need one."""
+    id of the stage whose confirmation the user saw, if a move there needs one; `move_form` asks for more."""
 
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
     confirmed = forms.CharField(required=False, widget=forms.HiddenInput)
@@ -65,6 +65,7 @@ class ApplicationForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.is_unconfirmed = False
+        self.move_form: MoveForm | None = None
         for name in self.fields.keys() & set(self.Meta.fields):
             self.fields[name].show_hidden_initial = True  # keeps what somebody else changed in the meantime
         self.latest = self.instance.changes.select_related("stage").last() if self.instance.pk else None
@@ -84,9 +85,12 @@ class ApplicationForm(forms.ModelForm):
                 self._refuse_conflict(self.latest)
                 return data
         is_moved = self.latest is None or stage.pk != self.latest.stage_id
-        if is_moved and stage.kind in DECISIONS and data.get("confirmed") != str(stage.pk):
-            self.is_unconfirmed = True
-            self.add_error("stage", gettext("Confirm this decision."))
+        if is_moved and stage.needs_confirmation:
+            is_confirmed = data.get("confirmed") == str(stage.pk)
+            self.move_form = MoveForm(self.data if is_confirmed else None, stage=stage)
+            if not self.move_form.is_valid():
+                self.is_unconfirmed = True
+                self.add_error("stage", gettext("Confirm this decision."))
         return data
 
     def _refuse_conflict(self, latest: StageChange) -> None:

@@ -20,6 +20,7 @@ from applications.admin.application_notes import NotesAdmin
 from applications.admin.application_order import neighbours
 from applications.admin.brand_access import log_access
 from applications.admin.erasure import ErasureAdmin, may_erase
+from applications.admin.move_form import email_context
 from applications.models import Access, Application
 from applications.operations import move, undo_moves
 from jobsite.admin.base import as_id
@@ -98,7 +99,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
         if request.method == "GET" and obj.read_at is None and self.has_change_permission(request, obj):
             Application.objects.filter(pk=obj.pk, read_at=None).update(read_at=at)
         submission, sections = application_context.submitted(obj)
-        changes = obj.ordered_changes = list(obj.changes.select_related("stage__status", "author"))
+        changes = obj.ordered_changes = list(obj.changes.select_related("stage__status", "author", "reason"))
         query = self.get_preserved_filters(request)
         context |= {
             "application": obj,
@@ -142,12 +143,13 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
         self, request: UserRequest, application: Application, form: ApplicationForm
     ) -> TemplateResponse:
         """Ask whether the applicant is hired or rejected. The page posts the form again, confirmed."""
+        assert form.move_form
         stage = form.cleaned_data.get("stage") or form.fields["stage"].clean(request.POST.get("stage"))
         repeated = [
             (name, value)
             for name, values in request.POST.lists()
             for value in values
-            if name not in ("csrfmiddlewaretoken", "confirmed")
+            if name not in ("csrfmiddlewaretoken", "confirmed", *form.move_form.fields)
         ]
         context = {
             **self.admin_site.each_context(request),
@@ -156,10 +158,14 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             "opts": self.opts,
             "original": application,
             "stage": stage,
+            "form": form.move_form,
+            **email_context(request, stage, [application]),
             "repeated": [*repeated, ("confirmed", stage.pk)],
             "back": self.page_of(request, application),
         }
-        return TemplateResponse(request, "admin/applications/application/confirm.html", context)
+        status = 422 if form.move_form.errors else 200
+        template = "admin/applications/application/confirm.html"
+        return TemplateResponse(request, template, context, status=status)
 
     def save_model(self, request: UserRequest, obj: Application, form: ApplicationForm, change: bool) -> None:
         now = timezone.now()
@@ -168,7 +174,8 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
         obj.save(update_fields=[*changed, "updated_at"])
         if form.cleaned_data["stage"].pk != obj.stage_id:
             rows = Application.objects.filter(pk=obj.pk)
-            move(applications=rows, stage=form.cleaned_data["stage"], author=request.user, at=now)
+            chosen = form.move_form.chosen(request) if form.move_form else {}
+            move(applications=rows, stage=form.cleaned_data["stage"], author=request.user, at=now, **chosen)
         log_access(request.user, Access.CHANGE, obj.pk)
 
     def save_formset(

@@ -17,7 +17,6 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext
 from unfold.contrib.filters.forms import AutocompleteDropdownForm
 
-from applications.admin.application_form import DECISIONS
 from applications.admin.brand_access import BrandScopedNoAddAdmin
 from applications.admin.bulk_move import stages
 from applications.admin.selection import NAMES, ApplicationSelection
@@ -84,7 +83,7 @@ def columns(request: UserRequest, rows: Any, vacancy: Vacancy | None) -> list[Co
     url = reverse("admin:applications_application_changelist")
     query = {"vacancy__id__exact": vacancy.pk} if vacancy else {}
     found = {
-        stage.pk: Column(stage, stage.kind in DECISIONS, f"{url}?{urlencode(query | {'stage': stage.pk})}")
+        stage.pk: Column(stage, stage.needs_confirmation, f"{url}?{urlencode(query | {'stage': stage.pk})}")
         for stage in stages(request)
     }
     shown: dict[int, list[int]] = {pk: [] for pk in found}

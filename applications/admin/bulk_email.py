@@ -20,6 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from applications.admin.application_emails import WRITE, EmailForm, language_of
 from applications.admin.brand_access import log_access
 from applications.admin.bulk_move import BulkMoveAdmin, stage_sent_by, stages, status_context, time_sent_by
+from applications.admin.move_form import MoveForm
 from applications.admin.selection import ApplicationSelection
 from applications.mail import templates as mail
 from applications.mail.outbox import not_due
@@ -68,10 +69,18 @@ class BulkEmailAdmin(BulkMoveAdmin):
         template = next((each for each in written() if each.pk == chosen), None)
         stage = self._chosen_stage(request)
         mailing = Mailing(template, base_url(request), request.POST) if template else None
-        if mailing and "confirmed" in request.POST and mailing.is_valid() and len(selection) <= MAX_EMAILS:
-            self._send_all(request, selection, mailing, stage)
+        is_sent = mailing is not None and "confirmed" in request.POST
+        move = self._move_form(request, stage, is_sent) if stage else None
+        is_valid = (mailing is None or mailing.is_valid()) and (move is None or not move.errors)
+        if mailing and is_sent and is_valid and len(selection) <= MAX_EMAILS:
+            self._send_all(request, selection, mailing, stage, move.chosen(request) if move else {})
             return redirect(back)
-        return self._choose_template(request, selection, back, mailing, stage)
+        return self._choose_template(request, selection, back, mailing, stage, move)
+
+    def _move_form(self, request: UserRequest, stage: Stage, is_sent: bool) -> MoveForm:
+        """Return what the move to `stage` asks for, with what was chosen for the preview."""
+        data, initial = (request.POST if is_sent else None), request.POST.dict()
+        return MoveForm(data, stage=stage, has_email=True, initial=initial)
 
     def _chosen_stage(self, request: UserRequest) -> Stage | None:
         if not request.POST.get("stage"):
@@ -82,11 +91,11 @@ class BulkEmailAdmin(BulkMoveAdmin):
 
     def _choose_template(
         self, request: UserRequest, selection: ApplicationSelection, back: str,
-        mailing: "Mailing | None" = None, stage: Stage | None = None,
+        mailing: "Mailing | None" = None, stage: Stage | None = None, move: MoveForm | None = None,
     ) -> HttpResponse:  # fmt: skip
         """Return the page with the recipients and, once a template is chosen, its text and a preview per
         language."""
-        people = list(addressed(selection))
+        people = list(selection.addressed())
         reached = [each for each in people if each.address]
         context = {
             **self.admin_site.each_context(request),
@@ -100,23 +109,26 @@ class BulkEmailAdmin(BulkMoveAdmin):
             "templates": written(),
             "template": mailing.template if mailing else None,
             "previews": mailing.previews(reached) if mailing else [],
+            "form": move,
             "placeholders": mail.described_placeholders(),
             "is_too_many": len(selection) > MAX_EMAILS,
             "at_most": MAX_EMAILS,
             "selection": selection,
             "back": back,
         }
-        status = 422 if mailing and not mailing.is_valid() else 200
+        is_wrong = (mailing and not mailing.is_valid()) or (move and move.errors)
+        status = 422 if is_wrong else 200
         template_name = "admin/applications/application/bulk_email.html"
         return TemplateResponse(request, template_name, context, status=status)
 
     def _send_all(
-        self, request: UserRequest, selection: ApplicationSelection, mailing: "Mailing", stage: Stage | None
-    ) -> None:
+        self, request: UserRequest, selection: ApplicationSelection, mailing: "Mailing",
+        stage: Stage | None, chosen: dict[str, Any],
+    ) -> None:  # fmt: skip
         at = timezone.now()
         with transaction.atomic():
-            left = self._moved_by_others(request, selection, stage) if stage else set()
-            people = [each for each in addressed(selection) if each.address and each.pk not in left]
+            left = self._moved_by_others(request, selection, stage, chosen) if stage else set()
+            people = [each for each in selection.addressed() if each.address and each.pk not in left]
             emails = [mailing.email_to(each) for each in people]
             current = current_changes([each.pk for each in people]) if stage else {}
             unseen = {
@@ -190,11 +202,11 @@ class BulkEmailAdmin(BulkMoveAdmin):
         return TemplateResponse(request, "admin/applications/application/cancel_emails.html", context)
 
     def _moved_by_others(
-        self, request: UserRequest, selection: ApplicationSelection, stage: Stage
+        self, request: UserRequest, selection: ApplicationSelection, stage: Stage, chosen: dict[str, Any]
     ) -> set[int]:
         """Move `selection`. Return the applications that somebody else moved in the meantime, also those in
         `stage` now: they get no second email about it."""
-        result = self.move_and_report(request, selection, stage)
+        result = self.move_and_report(request, selection, stage, **chosen)
         there = ApplicationSelection.of(Application.objects.filter(pk__in=result.there)).seen
         return {*result.elsewhere, *(pk for pk, change in there.items() if change != selection.seen[pk])}
 
@@ -206,12 +218,6 @@ def written() -> list[MailTemplate]:
         for each in MailTemplate.objects.all()
         if any(getattr(each, f"subject_{code}") and getattr(each, f"body_{code}") for code in LANGUAGES)
     ]
-
-
-def addressed(selection: ApplicationSelection) -> ApplicationQuerySet:
-    """Return the applications with all that an email can mention."""
-    related = ("user", "vacancy__brand", "vacancy__head_recruiter")
-    return selection.rows().with_stage().select_related(*related).newest_first()
 
 
 class Mailing:

@@ -22,10 +22,11 @@ from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from applications.admin.application_form import DECISIONS
 from applications.admin.brand_access import BrandScopedNoAddAdmin, log_access
+from applications.admin.move_form import MoveForm, email_context
 from applications.admin.selection import ApplicationSelection
-from applications.models import Access, Application, Stage, StageChange
+from applications.mail.stage_email import sent_at
+from applications.models import Access, Application, Message, Stage, StageChange
 from applications.operations import move_if_unchanged, undo_moves
 from applications.querysets import ApplicationQuerySet
 from jobsite.admin.base import as_id
@@ -79,7 +80,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
         return page.confirm_move(request, ApplicationSelection.of(queryset), stage, request.get_full_path())
 
     def move_view(self, request: UserRequest) -> HttpResponse:
-        """POST: move `applications` to `stage`. A stage that decides something needs `confirmed`."""
+        """POST: move `applications` to `stage`. Some need `confirmed`, and what `MoveForm` asks for."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not self.has_change_permission(request):
@@ -87,24 +88,28 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
         selection = ApplicationSelection.sent_by(request, self.get_queryset(request))
         stage = stage_sent_by(request)
         back = way_back(request, reverse("admin:applications_application_changelist"))
-        if request.headers.get("Accept") == "application/json" and stage.kind not in DECISIONS:
+        if request.headers.get("Accept") == "application/json" and not stage.needs_confirmation:
             return self._moved_json(request, selection, stage)
-        if stage.kind in DECISIONS and "confirmed" not in request.POST:
-            return self.confirm_move(request, selection, stage, back)
-        self.move_and_report(request, selection, stage)
+        is_sent = "confirmed" in request.POST or not stage.needs_confirmation
+        form = MoveForm(request.POST if is_sent else None, stage=stage)
+        if not form.is_valid():
+            return self.confirm_move(request, selection, stage, back, form)
+        self.move_and_report(request, selection, stage, **form.chosen(request))
         return redirect(back)
 
     def move_and_report(
-        self, request: UserRequest, selection: ApplicationSelection, stage: Stage
+        self, request: UserRequest, selection: ApplicationSelection, stage: Stage, **chosen: Any
     ) -> "Result":
-        result = self._run(request, selection, stage)
+        """Move, with what was chosen in a `MoveForm`."""
+        result = self._run(request, selection, stage, **chosen)
         for level, text in result.messages:
             self.message_user(request, text, level)
         return result
 
     def confirm_move(
-        self, request: UserRequest, selection: ApplicationSelection, stage: Stage, back: str
-    ) -> HttpResponse:
+        self, request: UserRequest, selection: ApplicationSelection, stage: Stage, back: str,
+        form: MoveForm | None = None,
+    ) -> HttpResponse:  # fmt: skip
         people = list(selection.people())
         there = [each for each in people if each.stage_id == stage.pk]
         context = {
@@ -114,16 +119,21 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
             "title": gettext("Move to: %(stage)s") % {"stage": stage},
             "people": [each for each in people if each.stage_id != stage.pk],
             "there": there,
+            "form": form or MoveForm(stage=stage),
+            **email_context(request, stage, selection.addressed().exclude(pk__in=[p.pk for p in there])),
             "selection": selection,
             "back": back,
         }
-        return TemplateResponse(request, "admin/applications/application/confirm_move.html", context)
+        template = "admin/applications/application/confirm_move.html"
+        return TemplateResponse(request, template, context, status=422 if form and form.errors else 200)
 
-    def _run(self, request: UserRequest, selection: ApplicationSelection, stage: Stage) -> "Result":
+    def _run(
+        self, request: UserRequest, selection: ApplicationSelection, stage: Stage, **chosen: Any
+    ) -> "Result":
         at = timezone.now()
         with transaction.atomic():
             moved, there, elsewhere = move_if_unchanged(
-                seen=selection.seen, stage=stage, author=request.user, at=at
+                seen=selection.seen, stage=stage, author=request.user, at=at, **chosen
             )
             self.log_moves(request, moved, _("Moved to %(stage)s."), stage=stage)
         result = Result(moved, there, elsewhere, undo_url(at) if moved and stage.embargo_days else "")
@@ -134,6 +144,13 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
                 link = format_html('<a class="text-link" href="{}">{}</a>', result.undo_url, gettext("Undo"))
                 done = format_html("{} {}", done, link)
             result.messages.append((messages.SUCCESS, done))
+        emails = Message.objects.filter(application__in=moved, kind=Message.Kind.STAGE, stage_change__at=at)
+        if chosen.get("sends_email") and (count := emails.count()):
+            text = ngettext(
+                "%(count)d email is sent on %(time)s.", "%(count)d emails are sent on %(time)s.", count
+            )
+            time = format_datetime(sent_at(stage, at=at))
+            result.messages.append((messages.SUCCESS, text % {"count": count, "time": time}))
         if there:
             text = ngettext(
                 "%(count)d was already in %(stage)s.", "%(count)d were already in %(stage)s.", len(there)

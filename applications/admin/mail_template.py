@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from applications.mail.templates import described_placeholders, email_from, unknown_placeholders
-from applications.models import Application, MailTemplate
+from applications.models import Application, BrandMail, MailTemplate
 from jobsite.admin.base import JobsiteAdmin
 from jobsite.languages import LANGUAGES
 from jobsite.types import StrOrPromise, UserRequest
@@ -89,9 +89,9 @@ class MailTemplateAdmin(JobsiteAdmin):
 
 
 def _example() -> Application:
-    vacancy = Vacancy(
-        title=gettext("Baker"), head_recruiter=Recruiter(name="An Peeters"), brand=Brand(name="Example")
-    )
+    brand = Brand(name="Example")
+    brand.mail = BrandMail(**{f"signature_{code}": "Example\nwww.example.com" for code in LANGUAGES})
+    vacancy = Vacancy(title=gettext("Baker"), head_recruiter=Recruiter(name="An Peeters"), brand=brand)
     return Application(
         vacancy=vacancy,
         given_name="Mia",

@@ -1,5 +1,6 @@
 """The admin of emails: what was sent, what waits and what failed."""
 
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.db.models import Model, QuerySet
@@ -42,7 +43,7 @@ class MessageAdmin(BrandScopedNoAddAdmin):
     search_fields = ("to", "subject")
     actions = ("send_again",)
     fieldsets = (
-        (None, {"fields": ("summary", "kind", "written_by", "to", "of_application")}),
+        (None, {"fields": ("summary", "kind", "written_by", "sent_from", "to", "of_application")}),
         (
             _("Delivery"),
             {"fields": ("state", "reason", "attempts", "queued", "next_attempt", "finished")},
@@ -50,7 +51,7 @@ class MessageAdmin(BrandScopedNoAddAdmin):
         (_("Text"), {"fields": ("text",)}),
     )
     readonly_fields = (
-        "summary", "kind", "written_by", "to", "of_application", "state", "reason", "attempts",
+        "summary", "kind", "written_by", "sent_from", "to", "of_application", "state", "reason", "attempts",
         "queued", "next_attempt", "finished", "text",
     )  # fmt: skip
 
@@ -112,6 +113,10 @@ class MessageAdmin(BrandScopedNoAddAdmin):
     @display(description=_("Written by"))
     def written_by(self, message: Message) -> str:
         return person(message.author) if message.author else gettext("the system")
+
+    @display(description=_("Sender"))
+    def sent_from(self, message: Message) -> str:
+        return message.sender or settings.DEFAULT_FROM_EMAIL
 
     @display(description=_("Application"))
     def of_application(self, message: Message) -> str:

@@ -13,7 +13,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
-from applications.models import Application, DailyApplications, Stage
+from applications.models import Application, DailyApplications, Reason, Stage
 from applications.statistics import OTHER
 from jobsite.admin.charts import SERIES_MAX, Series, bar_chart, legend, line_chart
 from jobsite.spreadsheets.writing import Cell
@@ -236,6 +236,14 @@ def stages(scope: Scope) -> ReportTable:
     return counted("stages", title, _("Stage"), found, deleted_note(), is_sorted=True)
 
 
+def reasons(scope: Scope) -> ReportTable:
+    """The reasons of the current stages of the applications that were received in the period."""
+    numbers = dict(stored(scope).with_reason().values_list("reason_id").annotate(number=Count("pk")))
+    found = [(str(reason), numbers[reason.pk]) for reason in Reason.objects.all() if reason.pk in numbers]
+    title = _("Applications by reason")
+    return counted("reasons", title, _("Reason"), found, deleted_note())
+
+
 def by_vacancy(scope: Scope) -> ReportTable:
     """The applications of each vacancy that were received in the period and still exist."""
     rows = stored(scope).values_list("vacancy__title", "vacancy_id")
@@ -296,6 +304,7 @@ OF_APPLICATIONS: Makers = {
     "applications": received,
     "sources": sources,
     "stages": stages,
+    "reasons": reasons,
     "applications-by-group": applications_by_group,
     "vacancies": by_vacancy,
     "vacancies-sources": by_vacancy_and_source,

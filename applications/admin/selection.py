@@ -23,6 +23,11 @@ class ApplicationSelection(selection.Selection):
     def rows(self) -> ApplicationQuerySet:
         return Application.objects.filter(pk__in=list(self.seen))
 
+    def addressed(self) -> ApplicationQuerySet:
+        """Return the applications with all that an email can mention."""
+        related = ("user", "vacancy__brand__mail", "vacancy__head_recruiter")
+        return self.rows().with_stage().select_related(*related).newest_first()
+
     def people(self) -> ApplicationQuerySet:
         """Return the applications with what names them, and with their stage, the newest first."""
         named = self.rows().with_stage().select_related("user", "vacancy")

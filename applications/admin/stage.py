@@ -1,8 +1,10 @@
 """The stages of the recruitment process, and the candidate-facing status of each."""
 
 from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
+from unfold.decorators import display
 
-from applications.models import Stage, Status
+from applications.models import Reason, Stage, Status
 from jobsite.admin.base import JobsiteAdmin
 
 
@@ -10,11 +12,28 @@ from jobsite.admin.base import JobsiteAdmin
 class StageAdmin(JobsiteAdmin):
     """Stages in order. New applications start in the first one."""
 
-    fields = ("name", "status", "embargo_days", "position")
-    list_display = ("name", "status", "embargo_days", "position")
+    fields = (
+        "name", "status", "embargo_days", "kind", "asks_reason", "email", "email_after_hours", "position",
+    )  # fmt: skip
+    list_display = ("name", "status", "embargo_days", "kind", "asks_reason", "position")
     list_select_related = ("status",)
     ordering_field = "position"
     search_fields = ("name",)
+
+
+@admin.register(Reason)
+class ReasonAdmin(JobsiteAdmin):
+    """Why applicants are rejected or withdraw."""
+
+    fields = ("name", "kind", "is_active", "position")
+    list_display = ("shown_name", "kind", "is_active", "position")
+    list_filter = ("kind",)
+    ordering_field = "position"
+    search_fields = ("name",)
+
+    @display(description=_("Name"), ordering="name")
+    def shown_name(self, reason: Reason) -> str:
+        return str(reason)
 
 
 @admin.register(Status)

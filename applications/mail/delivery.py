@@ -146,18 +146,22 @@ class MailDelivery:
 
 
 def as_email(message: Message) -> EmailMessage:
-    """Return `message` as it is sent, with the personal link. Replies go to the recruiter who wrote it."""
+    """Return `message` as it is sent, with the personal link. Replies go to the recruiter who wrote it or
+    moved the application, else to the brand."""
     domain = settings.DEFAULT_FROM_EMAIL.rpartition("@")[2].strip("> ") or "localhost"
     headers = {"Message-ID": f"<{message.pk}.{message.queued_at.timestamp():.0f}@{domain}>"}
     is_written = message.kind == Message.Kind.TEMPLATE
     if not is_written:
         headers["Auto-Submitted"] = "auto-generated"
-    author = message.author.email if is_written and message.author else ""
+    is_answered = is_written or message.kind == Message.Kind.STAGE
+    author = message.author.email if is_answered and message.author else ""
+    reply_to = author or message.reply_to
     return EmailMessage(
         message.subject,
         with_personal_links(message),
+        from_email=message.sender or None,
         to=[message.to],
-        reply_to=[author] if author else None,
+        reply_to=[reply_to] if reply_to else None,
         headers=headers,
     )
 

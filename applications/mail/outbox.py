@@ -8,10 +8,11 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_noop
 
+from applications.mail.brand_mail import sender_of
 from applications.models import Application, Message, StageChange
 from applications.querysets import folded_address
 from jobsite.api.throttling import RateLimit, parse_rate
@@ -48,6 +49,7 @@ def queue(
     The subject becomes one line, so that nothing in it can add a header. An email to an invalid address, or
     one too many, is added as failed: it is shown, and nobody waits for it.
     """
+    sender, reply_to = sender_of(application) if application and not recipient else ("", "")
     error = ""
     if not is_address(to):
         error = INVALID_ADDRESS
@@ -59,6 +61,8 @@ def queue(
         application=application,
         author=author,
         recipient=recipient,
+        sender=sender,
+        reply_to=reply_to,
         to=one_line(to)[:ADDRESS_MAX],
         language=language if language in LANGUAGES else site_language(),
         subject=as_subject(subject),
@@ -96,13 +100,19 @@ def _is_one_too_many(application: Application, at: datetime) -> bool:
 def not_due(at: datetime) -> QuerySet[Message]:
     """Return the emails of recruiters that wait for their time, and can be cancelled."""
     return Message.objects.filter(
-        kind=Message.Kind.TEMPLATE, state=Message.State.QUEUED, attempts=0, next_at__gt=at
+        kind__in=(Message.Kind.TEMPLATE, Message.Kind.STAGE),
+        state=Message.State.QUEUED,
+        attempts=0,
+        next_at__gt=at,
     )
 
 
 def cancel_unseen(applications: Collection[int], *, at: datetime) -> None:
-    """Delete the emails about stage changes of `applications` that nobody will see any more."""
-    not_due(at).filter(application__in=applications).exclude(stage_change=None).delete()
+    """Delete the emails about stage changes of `applications` that nobody will see any more; those of stages
+    also if they are due but wait for the mail server."""
+    waiting = Message.objects.filter(application__in=applications, state=Message.State.QUEUED)
+    not_tried = Q(attempts=0, next_at__gt=at)
+    waiting.exclude(stage_change=None).filter(not_tried | Q(kind=Message.Kind.STAGE)).delete()
 
 
 def is_address(text: str) -> bool:

@@ -7,6 +7,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from applications.mail.brand_mail import signature_of
 from applications.mail.links import new_marker, personal_link
 from applications.mail.outbox import queue
 from applications.models import Application, Message
@@ -49,6 +50,7 @@ def queue_withdrawal(*, application: Application, base_url: str = "", at: dateti
             _("Withdrawn: %(at)s") % {"at": format_datetime(application.withdrawn_at or at)},
             "",
             _("If you did not do this, please contact us."),
+            *_end(application),
         ]
         return queue(
             kind=Message.Kind.WITHDRAWAL,
@@ -73,6 +75,12 @@ def _facts(application: Application) -> Iterator[str]:
     if application.reference:
         yield _("Reference: %(reference)s") % {"reference": application.reference}
     yield _("Received: %(at)s") % {"at": format_datetime(application.created_at)}
+
+
+def _end(application: Application) -> Iterator[str]:
+    if signature := signature_of(application):
+        yield ""
+        yield signature
 
 
 def _receipt(application: Application, link: str) -> Iterator[str]:
@@ -103,6 +111,7 @@ def _receipt(application: Application, link: str) -> Iterator[str]:
             yield section.title
         for answer in given:
             yield from _answer(answer)
+    yield from _end(application)
 
 
 def _answer(answer: Answer) -> Iterator[str]:

@@ -50,7 +50,7 @@ class Transport:
 
     def send(self, email: EmailMessage) -> None:
         """Send `email` to its one recipient. Raises DeliveryError."""
-        sender, recipient = parseaddr(email.from_email)[1], _envelope(email.to[0])
+        sender, recipient = _envelope(parseaddr(email.from_email)[1]), _envelope(email.to[0])
         if self._backend is None:
             self._backend = _configured()
         if not isinstance(self._backend, EmailBackend):  # prints or collects emails

@@ -8,6 +8,7 @@ from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 
 from applications.mail import outbox
+from applications.mail.brand_mail import privacy_url, signature_of
 from applications.mail.links import absolute, applicant_link, new_marker
 from applications.models import Application, MailTemplate, Message
 from jobsite.languages import LANGUAGES, site_language
@@ -49,6 +50,11 @@ PLACEHOLDERS: dict[str, tuple[StrOrPromise, _Value]] = {
     "recruiter": (_("The lead recruiter of the vacancy."), lambda a, *_: _recruiter(a)),
     "reference": (_("The reference of the application."), lambda a, *_: a.reference or ""),
     "received": (_("When the application was received."), lambda a, *_: format_datetime(a.created_at)),
+    "signature": (_("The signature of the brand. Empty if it has none."), lambda a, *_: signature_of(a)),
+    "privacy": (
+        _("The address of the privacy statement of the brand or the site. Empty if there is none."),
+        lambda a, *_: privacy_url(a),
+    ),
     "link": (_("The address where the applicant sees the application."), applicant_link),
     "site": (_("The address of this site."), lambda a, base_url, _: absolute("/", base_url)),
 }
@@ -59,9 +65,14 @@ def described_placeholders() -> list[tuple[str, StrOrPromise]]:
     return [(f"{{{name}}}", text) for name, (text, _value) in PLACEHOLDERS.items()]
 
 
+def placeholders_in(text: str) -> list[str]:
+    """Return the placeholders in `text`, as they are written, also those that do not exist."""
+    return [f"{{{name}}}" for name in dict.fromkeys(_PLACEHOLDER.findall(text))]
+
+
 def unknown_placeholders(text: str) -> list[str]:
     """Return the placeholders in `text` that do not exist, as they are written."""
-    return [f"{{{name}}}" for name in dict.fromkeys(_PLACEHOLDER.findall(text)) if name not in PLACEHOLDERS]
+    return [written for written in placeholders_in(text) if written[1:-1] not in PLACEHOLDERS]
 
 
 def fill(text: str, application: Application, *, base_url: str = "", marker: str = Message.SECRET) -> str:

@@ -4,6 +4,7 @@ from applications.models.access import Access, AccessLog, Token
 from applications.models.application import (
     Application,
     HistoryEntry,
+    Reason,
     Stage,
     StageChange,
     Status,
@@ -11,6 +12,7 @@ from applications.models.application import (
 )
 from applications.models.invitation import Invitation
 from applications.models.message import (
+    BrandMail,
     ClosingNotice,
     EmailLanguage,
     EmailOptOut,
@@ -32,6 +34,7 @@ __all__ = [
     "Access",
     "AccessLog",
     "Application",
+    "BrandMail",
     "ClosingNotice",
     "DailyApplications",
     "EmailLanguage",
@@ -43,6 +46,7 @@ __all__ = [
     "MailTemplate",
     "Message",
     "Note",
+    "Reason",
     "ScanState",
     "Stage",
     "StageChange",

@@ -4,6 +4,8 @@ import secrets
 from datetime import datetime
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
@@ -57,21 +59,78 @@ INITIAL_STAGES = {
 }
 
 
+# Likewise the reasons of a new site.
+INITIAL_REASONS = {
+    "Qualification is missing": pgettext_lazy("reason", "Qualification is missing"),
+    "Not enough experience": pgettext_lazy("reason", "Not enough experience"),
+    "Languages": pgettext_lazy("reason", "Languages"),
+    "Expected pay": pgettext_lazy("reason", "Expected pay"),
+    "Not available in time": pgettext_lazy("reason", "Not available in time"),
+    "Another applicant was chosen": pgettext_lazy("reason", "Another applicant was chosen"),
+    "The vacancy was closed": pgettext_lazy("reason", "The vacancy was closed"),
+    "Duplicate application": pgettext_lazy("reason", "Duplicate application"),
+    "Accepted another offer": pgettext_lazy("reason", "Accepted another offer"),
+    "Pay or conditions": pgettext_lazy("reason", "Pay or conditions"),
+    "Personal reasons": pgettext_lazy("reason", "Personal reasons"),
+}
+
+
+def reason_label(name: str) -> str:
+    """Return how the reason `name` is called on pages."""
+    return str(INITIAL_REASONS.get(name, name))
+
+
 def stage_label(name: str) -> str:
     """Return how the stage `name` is called on pages: a name that a recruiter gave is not translated."""
     return str(INITIAL_STAGES.get(name, name))
+
+
+class Reason(models.Model):
+    """Why an applicant was rejected or withdrew. For recruiters only: no applicant reads it."""
+
+    class Kind(models.TextChoices):
+        """The stages that it is offered for: those of the same `Stage.Kind`."""
+
+        REJECTED = "rejected", _("rejected")
+        WITHDRAWN = "withdrawn", _("withdrawn by the applicant")
+
+    name = models.CharField(_("name"), max_length=100)
+    kind = models.CharField(_("result"), max_length=10, choices=Kind.choices, default=Kind.REJECTED)
+    is_active = models.BooleanField(
+        _("offered"), default=True, help_text=_("If off, moves that have it keep it.")
+    )
+    position = models.PositiveIntegerField(_("position"), default=0)
+
+    class Meta:
+        verbose_name = _("reason")
+        verbose_name_plural = _("reasons")
+        ordering = ["kind", "position", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                "kind", "name", name="one_reason_per_name",
+                violation_error_message=_("There is such a reason already."),
+            )
+        ]  # fmt: skip
+
+    def __str__(self) -> str:
+        return reason_label(self.name)
 
 
 class Stage(models.Model):
     """An internal stage of the recruitment process. Applicants see its status, not its name."""
 
     class Kind(models.TextChoices):
-        """What a stage decides. A move to a stage that decides something needs a confirmation."""
+        """What a stage decides."""
 
         OPEN = "open", _("in progress")
         HIRED = "hired", _("hired")
         REJECTED = "rejected", _("rejected")
         WITHDRAWN = "withdrawn", _("withdrawn by the applicant")
+
+    class AsksReason(models.TextChoices):
+        NEVER = "never", _("never asked for")
+        MAY = "may", _("may be given")
+        MUST = "must", _("must be given")
 
     name = models.CharField(_("name"), max_length=200, unique=True, help_text=_("For recruiters only."))
     status = models.ForeignKey(
@@ -89,6 +148,23 @@ class Stage(models.Model):
     kind = models.CharField(
         _("result"), max_length=10, choices=Kind.choices, default=Kind.OPEN, db_default=Kind.OPEN
     )
+    asks_reason = models.CharField(
+        _("reason"), max_length=5, choices=AsksReason.choices, default=AsksReason.NEVER,
+        db_default=AsksReason.NEVER,
+        help_text=_("Whether a recruiter who moves an application there chooses a reason."),
+    )  # fmt: skip
+    email = models.ForeignKey(
+        "MailTemplate", on_delete=models.PROTECT, null=True, blank=True, related_name="stages",
+        verbose_name=_("email"),
+        help_text=_("Sent to applicants whom a recruiter moves there. If empty, no email is sent."),
+    )  # fmt: skip
+    email_after_hours = models.PositiveSmallIntegerField(
+        _("hours until the email"),
+        default=1,
+        db_default=1,
+        validators=[MaxValueValidator(720)],
+        help_text=_("At most 720. It is never sent before the candidate sees the status."),
+    )
     position = models.PositiveIntegerField(_("position"), default=0)
 
     class Meta:
@@ -98,6 +174,17 @@ class Stage(models.Model):
 
     def __str__(self) -> str:
         return stage_label(self.name)
+
+    def clean(self) -> None:
+        if self.asks_reason != self.AsksReason.NEVER and self.kind not in Reason.Kind.values:
+            text = gettext("Only stages with the result “rejected” or “withdrawn” have reasons.")
+            raise ValidationError({"asks_reason": text})
+
+    @property
+    def needs_confirmation(self) -> bool:
+        """Whether a recruiter confirms a move to it on a page of its own."""
+        decides = self.kind in (self.Kind.HIRED, self.Kind.REJECTED)
+        return decides or self.asks_reason != self.AsksReason.NEVER or self.email_id is not None
 
 
 def new_reference() -> str:
@@ -226,6 +313,9 @@ class StageChange(models.Model):
     )
     at = models.DateTimeField(default=timezone.now)
     is_exempt_from_embargo = models.BooleanField(default=False)  # the applicant knows the status already
+    reason = models.ForeignKey(
+        Reason, on_delete=models.PROTECT, null=True, blank=True, related_name="+", db_index=False
+    )
     # It takes the previous change back. Applicants see neither of the two (decision 165).
     is_undo = models.BooleanField(default=False, db_default=False)
 

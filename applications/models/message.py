@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from applications.models.application import Application, StageChange
-from vacancies.models import Vacancy
+from vacancies.models import Brand, Vacancy
 
 
 class MailTemplate(models.Model):
@@ -33,12 +33,45 @@ class MailTemplate(models.Model):
         return self.name
 
 
+class BrandMail(models.Model):
+    """What the emails to applicants of a brand have: the sender, and a signature in each language."""
+
+    brand = models.OneToOneField(Brand, on_delete=models.CASCADE, related_name="mail")
+    sender_name = models.CharField(
+        _("name of the sender"),
+        max_length=80,
+        blank=True,
+        default="",
+        help_text=_("If empty, and there is an address: the name of the brand."),
+    )
+    sender_address = models.EmailField(_("address of the sender"), max_length=200, blank=True, default="")
+    reply_to = models.EmailField(
+        _("address for replies"),
+        blank=True,
+        default="",
+        help_text=_("Replies to an email that a recruiter wrote go to that recruiter."),
+    )
+    signature_en = models.TextField(_("signature in English"), max_length=1000, blank=True, default="")
+    signature_nl = models.TextField(_("signature in Dutch"), max_length=1000, blank=True, default="")
+    signature_fr = models.TextField(_("signature in French"), max_length=1000, blank=True, default="")
+    signature_de = models.TextField(_("signature in German"), max_length=1000, blank=True, default="")
+
+    class Meta:
+        verbose_name = _("emails of a brand")
+        verbose_name_plural = _("emails of brands")
+        default_permissions = ()  # whoever may change the brand may change it
+
+    def __str__(self) -> str:
+        return f"{self._meta.verbose_name} {self.brand_id}"
+
+
 class Message(models.Model):
     """An email as it is sent: a row of the outbox, then the record of the delivery."""
 
     class Kind(models.TextChoices):
         RECEIPT = "receipt", _("receipt")
         TEMPLATE = "template", _("email from a recruiter")
+        STAGE = "stage", _("email of a stage")
         WITHDRAWAL = "withdrawal", _("confirmation of a withdrawal")
         MENTION = "mention", _("mention in a note")
         DIGEST = "digest", _("daily digest")
@@ -77,6 +110,10 @@ class Message(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True, related_name="+",
         verbose_name=_("recipient"),
     )  # fmt: skip
+    # The From line, "" for that of the site, and where replies to the system go: those of the brand when the
+    # text, with the signature, was written.
+    sender = models.CharField(max_length=320, blank=True, default="", db_default="", editable=False)
+    reply_to = models.EmailField(blank=True, default="", db_default="", editable=False)
     to = models.EmailField(_("to"))
     language = models.CharField(_("language"), max_length=2)
     subject = models.CharField(_("subject"), max_length=400)

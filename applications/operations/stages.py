@@ -11,7 +11,8 @@ from django.db import transaction
 from django.db.models import Max
 
 from applications.mail.outbox import cancel_unseen
-from applications.models import Application, Stage, StageChange, without_undone
+from applications.mail.stage_email import queue_stage_emails
+from applications.models import Application, Reason, Stage, StageChange, without_undone
 from applications.querysets import ApplicationQuerySet
 from vacancies.models import Vacancy
 
@@ -35,10 +36,14 @@ def move(
     author: User | None,
     at: datetime,
     is_known: bool = False,
+    reason: Reason | None = None,
+    sends_email: bool = False,
+    base_url: str = "",
 ) -> tuple[list[int], list[int]]:
-    """Move `applications` to `stage`. Return the ids of those that were moved, and of those that were in it
-    already. `is_known`: the applicants know it already, so it has no embargo. Moving a withdrawn application
-    reopens it.
+    """Move `applications` to `stage`, for a `reason`. Return the ids of those that were moved, and of those
+    that were in it already. `is_known`: the applicants know it already, so it has no embargo. Moving a
+    withdrawn application reopens it. `sends_email`: applicants who did not withdraw get the email of the
+    stage, with links below `base_url`.
 
     A change has the time `at`, or that of the previous change if it is later: the application may have been
     moved while this call waited for its lock, or by a node whose clock is ahead.
@@ -50,27 +55,41 @@ def move(
         current = Application.objects.filter(pk__in=locked).with_stage().order_by("pk")
         changes: list[StageChange] = []
         unchanged: list[int] = []
+        withdrawn: set[int] = set()
         for application in current.annotate(last_at=Max("changes__at")):
             if application.stage_id == stage.pk:
                 unchanged.append(application.pk)
                 continue
             changed_at = max(at, application.last_at or at)
-            change = StageChange(application=application, stage=stage, author=author, at=changed_at)
+            change = StageChange(
+                application=application, stage=stage, author=author, at=changed_at, reason=reason
+            )
             change.is_exempt_from_embargo = is_known
             changes.append(change)
+            if application.withdrawn_at:
+                withdrawn.add(application.pk)
         StageChange.objects.bulk_create(changes)
         moved = [change.application_id for change in changes]
         Application.objects.filter(pk__in=moved).update(updated_at=at, withdrawn_at=None)
         cancel_unseen(moved, at=at)
+        if sends_email:
+            told = [change for change in changes if change.application_id not in withdrawn]
+            queue_stage_emails(told, base_url=base_url, at=at)
     return moved, unchanged
 
 
 def move_if_unchanged(
-    *, seen: dict[int, int | None], stage: Stage, author: User | None, at: datetime
+    *,
+    seen: dict[int, int | None],
+    stage: Stage,
+    author: User | None,
+    at: datetime,
+    **chosen: Any,
 ) -> tuple[list[int], list[int], list[int]]:
-    """Move the applications `seen` to `stage`. Its values are the ids of the latest stage change that the
-    author knows. Return the ids of the applications that were moved, of those that were in `stage` already,
-    and of those that somebody else moved in the meantime: these are not moved."""
+    """Move the applications `seen` to `stage`, with what was `chosen`, other arguments of `move`. The values
+    of `seen` are the ids of the latest stage change that the author knows. Return the ids of the applications
+    that were moved, of those that were in `stage` already, and of those that somebody else moved in the
+    meantime: these are not moved."""
     with transaction.atomic():
         rows = Application.objects.filter(pk__in=list(seen)).order_by("pk").select_for_update(of=("self",))
         locked = list(rows.values_list("pk", flat=True))
@@ -81,7 +100,7 @@ def move_if_unchanged(
             if change != seen[pk] and stage_id != stage.pk
         }
         wanted = Application.objects.filter(pk__in=[pk for pk in locked if pk not in elsewhere])
-        moved, unchanged = move(applications=wanted, stage=stage, author=author, at=at)
+        moved, unchanged = move(applications=wanted, stage=stage, author=author, at=at, **chosen)
     return moved, unchanged, sorted(elsewhere)
 
 
@@ -118,9 +137,9 @@ def undo_moves(
             kept = without_undone(changes[pk])
             if len(kept) > 1 and kept[-1].pk in wanted and kept[-1].visible_at > at:
                 undone_at = max(at, changes[pk][-1].at)
-                before = kept[-2].stage
+                before = {"stage": kept[-2].stage, "reason_id": kept[-2].reason_id}
                 added.append(
-                    StageChange(application_id=pk, stage=before, author=author, at=undone_at, is_undo=True)
+                    StageChange(application_id=pk, author=author, at=undone_at, is_undo=True, **before)
                 )
         StageChange.objects.bulk_create(added)
         undone = [change.application_id for change in added]

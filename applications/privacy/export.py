@@ -20,6 +20,7 @@ from jobsite.types import JsonObject
 
 _RELATED = (
     "changes__stage__status",
+    "changes__reason",
     "history",
     "messages",
     "notes",
@@ -144,6 +145,9 @@ def _application(
         # `updated_at` would show a stage under embargo
         data["updated_at"] = application.updated_at
         data["rating"] = application.rating
+        data["reasons"] = [
+            {"at": change.at, "reason": str(change.reason)} for change in changes if change.reason
+        ]
         data["notes"] = [{"at": note.created_at, "text": note.text} for note in application.notes.all()]
     return data
 

@@ -25,6 +25,7 @@ class ServedForm:
 
     form: Form | None
     sections: list[JsonObject]
+    consent_text: ConsentText
     language: str
     version: str
     roles: dict[str, str]
@@ -40,7 +41,7 @@ def submission_form(vacancy: Vacancy) -> ServedForm:
     form = vacancy.served_form
     structure = form.whole_structure if form else []
     language = form.served_language if form else site_language()
-    consent = ConsentText.objects.current(language)
+    consent = ConsentText.objects.current(language, vacancy.shown_brand_id)
     texts = (consent.text, consent.version, consent.statement_label, consent.statement_url)
     # Serializing takes a tenth of the time of a submission, so it is done once for each content.
     key = digest([structure, texts, language])
@@ -53,6 +54,7 @@ def submission_form(vacancy: Vacancy) -> ServedForm:
     return ServedForm(
         form=form,
         sections=sections,
+        consent_text=consent,
         language=language,
         version=version,
         roles=roles(structure),
@@ -68,11 +70,11 @@ def had_same_consent(form: ServedForm, version: str) -> bool:
     snapshot = FormSnapshot.objects.filter(digest=version).first()
     if snapshot:
         earlier = _consent_in(snapshot.sections)
-        return all(earlier.get(key) == form.consent.get(key) for key in ("label", "link"))
+        is_equal = all(earlier.get(key) == form.consent.get(key) for key in ("label", "link"))
+        return is_equal and _brand_of(earlier["version"]) == form.consent_text.brand_number
     # No submission has this version: compare with the saved versions, with the current consent.
-    consent = ConsentText.objects.current(form.language)
     return any(
-        digest(served_sections(structure, consent, form.language)) == version
+        digest(served_sections(structure, form.consent_text, form.language)) == version
         for structure in _earlier_structures(form.form, form.language)
     )
 
@@ -80,6 +82,12 @@ def had_same_consent(form: ServedForm, version: str) -> bool:
 def _consent_in(sections: list[JsonObject]) -> JsonObject:
     fields = sections[-1]["fields"] if sections else []
     return fields[-1] if fields and fields[-1]["name"] == CONSENT else {}
+
+
+def _brand_of(version: int) -> int | None:
+    """Return the number of the brand whose consent text has this version; None for a text of the site."""
+    texts = ConsentText.objects.filter(version=version)
+    return texts.values_list("brand_number", flat=True).first()
 
 
 def _earlier_structures(form: Form | None, language: str) -> Iterator[Structure]:

@@ -149,7 +149,7 @@ class BuilderAdmin(FormBaseAdmin):
                 code: {
                     "label": str(label),
                     "levels": dict(zip(LEVELS, level_labels(code), strict=True)),
-                    "consent_section": serve(Form(language=code))[0][-1],
+                    "consent_section": serve(Form(language=code), None)[0][-1],
                     "presets": presets(code),
                 }
                 for code, label in Language.choices
@@ -205,7 +205,7 @@ class BuilderAdmin(FormBaseAdmin):
         form.structure = structure.clean(posted.get("structure"), base=base)
         if posted.get("language") in Language.values:
             form.language = str(posted["language"])
-        sections, _ = serve(form)
+        sections, _ = serve(form, None)
         schema = submission_schema(sections, address=self.address("check", form))
         warnings = [] if accepts_applications(form.whole_structure) else [str(CANNOT_ACCEPT)]
         if labels := pay_history_labels(form.structure):
@@ -259,7 +259,7 @@ class BuilderAdmin(FormBaseAdmin):
     def export_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Return the form as a file, as the API returns it, with the roles."""
         form = self.form_or_404(request, object_id)
-        sections, _language = serve(form)
+        sections, _language = serve(form, None)
         add_roles(sections, form.whole_structure)
         response = JsonResponse({"data": sections}, json_dumps_params={"ensure_ascii": False, "indent": 2})
         name = slugify(form.name) or f"form-{form.pk}"

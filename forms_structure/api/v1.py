@@ -77,11 +77,11 @@ class FormSchemaSerializer(PlainItemSerializer):
     schema = serializers.DictField()
 
 
-def serve(form: Form | None) -> tuple[list[JsonObject], str]:
-    """Return the sections of `form` with the consent, and their language. Without a form, one section has
-    the consent (docs/decisions.md #36, #38). One query."""
+def serve(form: Form | None, brand: int | None) -> tuple[list[JsonObject], str]:
+    """Return the sections of `form` with the consent of `brand`, a number, and their language. Without a
+    form, one section has the consent (docs/decisions.md #36, #38). One query."""
     language = form.served_language if form else site_language()
-    consent = ConsentText.objects.current(language)
+    consent = ConsentText.objects.current(language, brand)
     return served_sections(form.whole_structure if form else [], consent, language), language
 
 

@@ -29,6 +29,7 @@ RECRUITER = {
     "applications.message": "view add",
     "applications.mailtemplate": "view",
     "applications.stage": "view",
+    "applications.reason": "view",
     "applications.status": "view",
 }
 EVERY_BRAND = {"vacancies": "work_for_every_brand"}

@@ -164,7 +164,7 @@ def test_export_has_all_data(at, recruiter, time_machine):
             texts | nothing | {
                 "id": application.pk, "vacancy": {"id": vacancy.pk, "title": "Nurse"}, "language": "en",
                 "is_spontaneous": False, "is_repeated": False, "created_at": hour, "updated_at": hour,
-                "emails": [], "notes": [], "statuses": [{"at": hour, "status": "Received"}],
+                "emails": [], "notes": [], "reasons": [], "statuses": [{"at": hour, "status": "Received"}],
                 "history": [step | {"created_at": hour, "updated_at": hour}],
             }
         ],

@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from applications import operations, privacy
 from applications.importer import Importer
-from applications.models import Application, Stage, Status
+from applications.models import Application, MailTemplate, Message, Stage, Status
 from applications.privacy import retention
 from tests.applications.applicants import stages_of
-from tests.applications.makers import make_application, make_stage
+from tests.applications.makers import make_application, make_stage, make_user
 from tests.conftest import NOW
 from tests.factories import make_vacancy
 from tests.parallel import at_once
@@ -49,9 +49,11 @@ def clients(count: int) -> list[Client]:
 
 @pytest.mark.parametrize("_", REPEATS)
 def test_concurrent_bulk_moves_record_one_change_each(stages: dict[str, Stage], _: int) -> None:
-    applications = [make_application(stage=stages["New"]) for _ in range(6)]
+    stages["Invited"].email = MailTemplate.objects.create(name="Talk", subject_en="Talk", body_en="Talk.")
+    users = [make_user(f"mia{number}", email=f"mia{number}@example.org") for number in range(6)]
+    applications = [make_application(stage=stages["New"], user=user) for user in users]
     rows, at = Application.objects.all(), timezone.now()
-    move = partial(operations.move, stage=stages["Invited"], author=None, at=at)
+    move = partial(operations.move, stage=stages["Invited"], author=None, at=at, sends_email=True)
 
     outcomes = at_once(
         *(partial(move, applications=rows.order_by(order)) for order in ("pk", "-pk", "created_at", "-pk"))
@@ -60,6 +62,7 @@ def test_concurrent_bulk_moves_record_one_change_each(stages: dict[str, Stage], 
     assert sorted(len(moved) for moved, _ in outcomes) == [0, 0, 0, 6]
     assert [len(moved) + len(there) for moved, there in outcomes] == [6] * 4
     assert [stages_of(each) for each in applications] == [["New", "Invited"]] * 6
+    assert sorted(Message.objects.values_list("to", flat=True)) == [user.email for user in users]
 
 
 def test_move_is_not_dated_before_the_previous_change(stages: dict[str, Stage]) -> None:

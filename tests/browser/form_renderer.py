@@ -62,7 +62,7 @@ def field(name: str, type_: str = "text", *options: str, **values: Any) -> dict[
 def served(*fields: dict[str, Any], **section: Any) -> Sections:
     """One section of `fields`, checked, stored and served as any other; the consent is its last."""
     structure = clean([{"title": "About you", "description": "", "fields": list(fields)} | section])
-    return serve(Form(structure=structure, language="en"))[0]
+    return serve(Form(structure=structure, language="en"), None)[0]
 
 
 def application() -> Sections:

@@ -172,6 +172,23 @@ def test_consent_is_the_newest_text_in_the_language(settings):
     assert current("fr") == ("fr", 5, "fr 2")
 
 
+def test_consent_of_a_brand_comes_before_that_of_the_site(settings):
+    """The right employer comes before the right language."""
+    settings.LANGUAGE_CODE = "en"
+    found = []
+    for number, language, text in (
+        (None, "en", "site en"), (8, "nl", "other"), (7, "fr", "brand fr"), (None, "nl", "site nl"),
+        (7, "en", "brand en"), (7, "nl", "brand nl"), (7, "nl", ""), (7, "en", ""),
+    ):  # fmt: skip
+        ConsentText.objects.add(brand_number=number, language=language, text=text)
+        found.append(ConsentText.objects.current("nl", 7).text)
+    assert found == [
+        "site en", "site en", "site en", "site nl",
+        "brand en", "brand nl", "brand en", "site nl",
+    ]  # fmt: skip
+    assert ConsentText.objects.current("nl").text == "site nl"
+
+
 def test_default_consent_is_built_in():
     texts = {
         "en": "I agree that my data is kept and used for this application.",

@@ -90,7 +90,9 @@ def continue_numbers(model: Any) -> None:
 
 def hide(kind: str, now: Any) -> None:
     """Create a hidden vacancy whose form, brand, recruiter and options no other vacancy has."""
+    from applications.models import BrandMail
     from forms_structure import operations
+    from forms_structure.models import ConsentText
     from tests.factories import make_brand, make_recruiter, make_vacancy
     from tests.forms_structure.strategies import section, text_field
     from vacancies.models import Attachment, FilterOption, Place
@@ -110,6 +112,10 @@ def hide(kind: str, now: Any) -> None:
     head = make_recruiter(f"{word} head", email=f"{HIDDEN_WORD}@example.org", is_email_public=True)
     values |= {"pk": HIDDEN[kind], "options": {"regions": [word], "types": [word]}, "form": form}
     values |= {"brand": make_brand(f"{word} brand"), "head_recruiter": head, "title": word}
+    ConsentText.objects.add(
+        brand_number=values["brand"].pk, language="en", text=word, statement_url=url, statement_label=word
+    )
+    BrandMail.objects.create(brand=values["brand"], sender_name=word, signature_en=word)
     values |= {"reference": word, "pay_note": word, "language": "is", "work_place": "remote"}
     vacancy = make_vacancy(description=html, **{"audience": "both", "is_hot": True} | values)
     Attachment.objects.create(vacancy=vacancy, name=f"{word}.pdf", url=url)

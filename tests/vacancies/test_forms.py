@@ -121,6 +121,27 @@ def test_vacancy_without_fields_has_one_section_with_the_consent(client):
         assert sections(client, vacancy) == [expected]
 
 
+@pytest.mark.django_db(transaction=True)  # processes cache forms of committed data only
+def test_consent_is_that_of_the_brand(client, settings):
+    """Two brands have the same form, which is read twice: then it is cached."""
+    own, other = make_brand("Globex"), make_brand("Acme")
+    form = make_form("Shared")
+    vacancies = [make_vacancy(brand=brand, form=form) for brand in (own, other)]
+
+    def texts():
+        return [sections(client, vacancy)[-1]["fields"][-1]["label"] for vacancy in vacancies]
+
+    for number, text, expected in (
+        (None, "Of the site", ["Of the site", "Of the site"]),
+        (own.pk, "Of Globex", ["Of Globex", "Of the site"]),
+        (other.pk, "Of Acme", ["Of Globex", "Of Acme"]),
+    ):
+        ConsentText.objects.add(brand_number=number, language="en", text=text)
+        assert (texts(), texts()) == (expected, expected)
+    settings.MULTI_BRANDING = False  # brands are not shown
+    assert texts() == ["Of the site", "Of the site"]
+
+
 def test_extension_adds_its_sections_after_those_of_its_base(client):
     base = make_form("Base")
     plain, special = make_vacancy(form=base), make_vacancy(form=make_form("More", extends=base))

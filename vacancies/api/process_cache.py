@@ -26,20 +26,21 @@ class SharedCache:
 
     number: int
     resolvers: dict[str, PlaceholderResolver] = field(default_factory=dict)  # by base URL
-    forms: dict[int | None, object] = field(default_factory=dict)  # by id
+    forms: dict[tuple[int | None, int | None], object] = field(default_factory=dict)  # by form and brand
 
     def resolver(self, base_url: str) -> PlaceholderResolver:
         if base_url not in self.resolvers and len(self.resolvers) > MAX_RESOLVERS:
             self.resolvers.clear()
         return self.resolvers.setdefault(base_url, PlaceholderResolver(base_url))
 
-    def form(self, pk: int | None, make: Callable[[], Any]) -> Any:
-        """Return what is cached for the form `pk`, or what `make` returns."""
-        if pk not in self.forms:
+    def form(self, form: int | None, brand: int | None, make: Callable[[], Any]) -> Any:
+        """Return what is cached for the form with the consent of the brand, or what `make` returns."""
+        key = (form, brand)
+        if key not in self.forms:
             if len(self.forms) >= MAX_FORMS:
                 self.forms.clear()
-            self.forms[pk] = make()
-        return self.forms[pk]
+            self.forms[key] = make()
+        return self.forms[key]
 
 
 @dataclass

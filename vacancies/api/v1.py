@@ -286,8 +286,8 @@ class ServedForm(NamedTuple):
         id="getVacancyForm",
         summary="Get the application form of a vacancy",
         description="Sections, fields, options and conditional fields, for clients that may see the vacancy. "
-        "The required consent is the last field of the last section. The header `Apply` is present if the "
-        "vacancy accepts applications.",
+        "The required consent, that of the brand or the site, is the last field of the last section. The "
+        "header `Apply` is present if the vacancy accepts applications.",
         tag="Forms",
         takes=(schema.ID, schema.PREVIEW),
         response=forms_v1.SectionSerializer(many=True),
@@ -385,19 +385,20 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
     def cached_form(self, pk: str) -> ServedForm:
         """Return the form of the vacancy in the path."""
         shown = Vacancy.objects.with_form().only(
-            "audience", "status", "publish_from", "publish_until", "apply_url"
+            "audience", "status", "publish_from", "publish_until", "apply_url", "brand_id"
         )
         with snapshot() as state:
             self.vacancy = self.find(shown, pk, state)
+            brand = self.vacancy.shown_brand_id
 
             def make() -> ServedForm:
                 form = self.vacancy.served_form
-                sections, language = forms_v1.serve(form)
+                sections, language = forms_v1.serve(form, brand)
                 return ServedForm(form, sections, digest(sections), language)
 
             if state is None:
                 return make()
-            return process_cache.process.shared(state.shared).form(self.vacancy.served_form_id, make)
+            return process_cache.process.shared(state.shared).form(self.vacancy.served_form_id, brand, make)
 
     @action(detail=True)
     def form(self, request: Request, pk: str) -> Response:

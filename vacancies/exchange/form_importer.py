@@ -84,7 +84,7 @@ class FormImporter:
             reading.structure = with_roles_of(served.whole_structure, reading.structure)
         language = self._language(reading, served)
         wanted = key(reading.structure, language)
-        self._note(row, reading, language)
+        self._note(row, reading, language, vacancy.shown_brand_id)
         current = key(served.whole_structure, served.served_language) if served else key([], site_language())
         if current == wanted:
             self.report.unchanged += 1
@@ -154,11 +154,11 @@ class FormImporter:
             and not Brand.objects.filter(form=form).exists()
         )
 
-    def _note(self, row: FormRow, reading: ParsedForm, language: str) -> None:
+    def _note(self, row: FormRow, reading: ParsedForm, language: str, brand: int | None) -> None:
         for path, change in reading.changes:
             self.report.add("note", row.name, Remark(path, change.code, change.message), id=row.pk)
         notes = [("form", note) for note in reading.notes]
-        ours = ConsentText.objects.current(language).text
+        ours = ConsentText.objects.current(language, brand).text
         if not reading.has_consent:
             text = f"no consent box named {self.consent_name}; pass its name in the source with --consent"
             notes.append(("consent", text))

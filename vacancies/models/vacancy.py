@@ -366,6 +366,10 @@ class Vacancy(models.Model):
         return self.brand if settings.MULTI_BRANDING else None
 
     @property
+    def shown_brand_id(self) -> int | None:
+        return self.brand_id if settings.MULTI_BRANDING else None
+
+    @property
     def shown_language(self) -> str:
         return self.language or site_language()
 

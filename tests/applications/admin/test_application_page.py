@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
-from applications.models import AccessLog, Application, Stage, Status
+from applications.models import AccessLog, Application, Stage, Status, Submission
 from applications.operations import move
 from tests.applications.admin.conftest import FOREIGN, apply, staff
 from tests.applications.applicants import stages_of
@@ -63,6 +63,15 @@ def test_page_shows_answers_files_contact_and_consent(office):
     ):  # fmt: skip
         assertContains(response, text)
     assertNotContains(response, "Not confirmed by the applicant")
+
+
+def test_consent_of_an_imported_submission_has_no_version(office):
+    submission = make_submission(office.own, {}, consent_version=0)
+    for text, expected in (("I do agree.", "Accepted on 2 Mar"), ("", "It was imported without a consent.")):
+        Submission.objects.filter(pk=submission.pk).update(consent_text=text)
+        response = office.anna.get(page(office.own))
+        assertContains(response, expected)
+        assertNotContains(response, "Version 0")
 
 
 def test_page_links_other_applications_of_the_same_person_in_own_brands(office):

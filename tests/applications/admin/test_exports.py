@@ -20,6 +20,7 @@ LIST = "/admin/applications/application/"
 OWN = [
     "Number", "Reference", "Applied", "Vacancy", "Number of the vacancy", "Stage", "Name", "E-mail address",
     "Telephone number", "Language", "Rating", "New", "Applied again", "Withdrawn", "Source",
+    "Reason",
 ]  # fmt: skip
 
 
@@ -53,7 +54,7 @@ def test_answers_are_columns(office, mia, at):
     ]  # fmt: skip
     assert row == [
         str(mia.pk), "7K3QX9WD", "2026-03-02 08:30:15", "Nurse", str(mia.vacancy_id), "New", "Mia",
-        "mia@example.org", "", "en", "", "yes", "", "", "",
+        "mia@example.org", "", "en", "", "yes", "", "", "", "",
         "Mia", "", "", "Yes, I have", "'=1+1\nthere", "cv.pdf", "", "extra: kept",
     ]  # fmt: skip
     assert response["Content-Type"] == "text/csv; charset=utf-8"
@@ -70,8 +71,8 @@ def test_forms_share_the_column_of_a_field(office, mia, at):
 
     heading, *rows = csv_rows(exported(office.anna, mia, other, without))
 
-    assert heading[15:18] == ["Voornaam", "Stage (licence)", "E-mail address (email)"]
-    assert [row[15:17] for row in rows] == [["Jan", "B"], ["Mia", ""], ["", ""]]  # in the order of the list
+    assert heading[16:19] == ["Voornaam", "Stage (licence)", "E-mail address (email)"]
+    assert [row[16:18] for row in rows] == [["Jan", "B"], ["Mia", ""], ["", ""]]  # in the order of the list
     assert {len(row) for row in rows} == {len(heading)}
 
 

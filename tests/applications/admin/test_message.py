@@ -6,7 +6,7 @@ from django.contrib.auth.models import Permission, User
 
 from applications.mail.delivery import ABANDONED
 from applications.mail.outbox import queue
-from applications.models import AccessLog, Message
+from applications.models import AccessLog, BrandMail, Message
 from tests.applications.makers import make_application, signed_in
 from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
@@ -48,12 +48,15 @@ def send_again(client, *messages):
 
 
 def test_page_shows_the_email_and_is_logged(an, acme):
+    BrandMail.objects.create(brand=acme, sender_name="Acme Jobs")
     message = put(acme, body="The text <script>&</script>")
     fail(message, ABANDONED)
     response = signed_in(an).get(f"{LIST}{message.pk}/change/")
 
     page = response.content.decode()
-    for text in ("To mia@example.org", "The text &lt;script&gt;&amp;&lt;/script&gt;", ABANDONED, "Failed"):
+    sender = "&quot;Acme Jobs&quot; &lt;webmaster@localhost&gt;"
+    body = "The text &lt;script&gt;&amp;&lt;/script&gt;"
+    for text in (sender, "To mia@example.org", body, ABANDONED, "Failed"):
         assert text.lower() in page.lower()
     assert "no-store" in response["Cache-Control"]
     [log] = AccessLog.objects.all()

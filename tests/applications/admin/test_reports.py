@@ -195,7 +195,7 @@ def test_invalid_report_returns_400_and_names_the_field(world):
 
 
 def test_invalid_export_returns_400_with_what_is_allowed(world):
-    tables = "live, time-to-close, groups, applications, sources, stages, applications-by-group"
+    tables = "live, time-to-close, groups, applications, sources, stages, reasons, applications-by-group"
     tables += ", vacancies, vacancies-sources"
     expected = dict.fromkeys(("table=live&format=pdf", "table=live"), "format is not one of: csv, xlsx.")
     expected["table=x&format=csv"] = f"table is not one of: {tables}."
@@ -227,7 +227,7 @@ def test_export_has_the_rows_of_the_page(world):
 def test_user_who_may_not_view_applications_sees_those_of_vacancies(world):
     client = staff("new", brands=[make_brand("New")])  # without vacancies
     assert not any(tables(client).values())
-    assert client.get(URL).text.count("Nothing in this period.") == 9
+    assert client.get(URL).text.count("Nothing in this period.") == 10
 
     client = staff("limited", brands=[world.brand])
     group = User.objects.get(username="limited").groups.get()

@@ -38,6 +38,8 @@ def test_every_placeholder_has_a_value(application):
         "recruiter": "An P",
         "reference": "7K3QX9WD",
         "received": "2 Mar 2026, 09:30",
+        "signature": "",
+        "privacy": "",
         "link": "https://jobs.example.org/account/receipt/personal-link",
         "site": "https://jobs.example.org/",
     }

@@ -70,6 +70,7 @@ def form_of(sections: list[dict[str, Any]]) -> ServedForm:
     return ServedForm(
         form=None,
         sections=sections,
+        consent_text=ConsentText(),
         language="en",
         version=digest(sections),
         roles={},

@@ -16,6 +16,8 @@ from tests.applications.submissions.sending import (
     send,
     version_of,
 )  # fmt: skip
+from tests.factories import make_brand
+from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db
 
@@ -85,6 +87,23 @@ def test_version_with_the_same_consent_text_is_accepted(vacancy):
     assert version_of(vacancy) != version
 
     assert send(vacancy, VALUES | {"first_name": "B"}, version=version).status_code == 201
+
+
+@pytest.mark.parametrize("is_submitted", [False, True])
+def test_version_with_the_consent_of_another_brand_is_refused(vacancy, is_submitted):
+    """The vacancy gets another brand, with equal words: the applicant agreed to another employer."""
+    consent = ConsentText.objects.get()
+    for brand in (vacancy.brand, other := make_brand("Globex")):
+        texts = {"text": "I agree.", "statement_url": consent.statement_url}
+        ConsentText.objects.add(brand_number=brand.pk, language="en", **texts)
+    version = version_of(vacancy)
+    if is_submitted:
+        send(vacancy)
+    Vacancy.objects.update(brand=other)
+
+    assert changed(send(vacancy, VALUES | {"first_name": "B"}, version=version)) == (True, [])
+    assert send(vacancy, VALUES | {"first_name": "C"}).status_code == 201
+    assert Submission.objects.latest("pk").consent_version == ConsentText.objects.latest("version").version
 
 
 def test_versions_of_a_form_that_extends_another_are_known(at, time_machine):

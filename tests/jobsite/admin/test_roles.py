@@ -37,6 +37,7 @@ MAY = {
     "applications.mailtemplate": {R: "v", E: "vacd", A: "v", D: "vacd"},
     "applications.message": {R: "v", E: "v", A: "v", D: "v"},
     "applications.stage": {R: "v", E: "v", A: "v", D: "vacd"},
+    "applications.reason": {R: "v", E: "v", A: "v", D: "vacd"},
     "applications.status": {R: "v", E: "v", A: "v", D: "vacd"},
     "applications.token": {A: "v", D: "vd"},
     "applications.accesslog": {B: "v", A: "v", D: "v"},
@@ -82,6 +83,7 @@ ASKS = {
     "applications.application undo": (NEITHER, "c"), "applications.application unread": (NEITHER, "c"),
     "applications.message digest": (NEITHER, NEITHER),  # redirects to the next one
     "applications.message mine": ("applications.application v", "applications.application v"),
+    "vacancies.brand emails": "vc",
     "vacancies.filter option": (NEITHER, "vacancies.filteroption a"),
     "vacancies.filter options": ("v", NEITHER),
     "vacancies.vacancy preview": "vv", "vacancies.vacancy application-form": "vv",

@@ -143,6 +143,9 @@ def test_invalid_variable_is_named_in_one_line_without_passwords(start):
         ("PAY_REQUIRED_IN", "BE, UK",
          "PAY_REQUIRED_IN contains 'UK', not a country code of ISO 3166-1 such as BE. "
          "Separate codes by commas."),
+        ("SENDER_DOMAINS", "acme.test, jobs@globex.test",
+         "SENDER_DOMAINS contains 'jobs@globex.test', not a domain such as example.com. "
+         "Separate domains by commas."),
         ("METRICS_PORT", "yes", "METRICS_PORT is 'yes', not a whole number from 0 to 65535."),
         ("BODY_CACHE_MB", "-1", "BODY_CACHE_MB is '-1', not a whole number of 0 or more."),
         ("LOG_FORMAT", "xml", "LOG_FORMAT is 'xml', not json or text."),
@@ -422,6 +425,12 @@ def test_default_consent_text_is_a_warning_once_vacancies_are_published(settings
 
     add("nl", "my-example.org")
     assert ids(found) == []
+
+    brand = make_vacancy().brand.pk
+    ConsentText.objects.add(
+        brand_number=brand, language="nl", text="Ja.", statement_url="https://example.org"
+    )
+    assert [" 5 links to https://example.org." in each.msg for each in found()] == [True]
 
     monkeypatch.setattr("vacancies.querysets.VacancyQuerySet.published", Mock(side_effect=DatabaseError))
 

@@ -26,11 +26,14 @@ MODELS = {
     *("applications.token", "applications.accesslog", "applications.application", "applications.stage"),
     *("applications.status", "applications.historyentry", "applications.message"),
     "applications.mailtemplate",
+    "applications.reason",
 }
 NOBODYS = {
-    *("auth.user", "auth.group", "forms_structure.consenttext", "vacancies.filter", "applications.status"),
+    *("auth.user", "auth.group", "vacancies.filter", "applications.status"),
     "applications.mailtemplate",
+    "applications.reason",
 }
+CONSENTS = "/admin/forms_structure/consenttext/"
 EVERY = ("list", "add", "bare", "change", "history", "delete")
 SPECIAL = {
     "applications.message": ("digest", "mine"),
@@ -40,6 +43,7 @@ SPECIAL = {
     ),
     "auth.user": ("password", "invitations/send-again", "invitations/withdraw"),
     "forms_structure.form": ("save", "check", "copy", "extend", "sections", "export", "restore"),
+    "vacancies.brand": ("emails",),
     "vacancies.filter": ("option", "options"),
     "vacancies.vacancy": (
         *("preview", "application-form", "review", "deleted", "versions"),
@@ -159,7 +163,7 @@ def test_own_rows_are_reachable_by_the_same_routes(world):
         "/admin/", FORMS, f"{FORMS}{form}/change/", f"{FORMS}{form}/history/", f"{FORMS}{form}/sections/",
         f"{FORMS}{form}/export/", "/admin/vacancies/brand/", "/admin/applications/application/",
         f"/admin/applications/application/{world.own.application.pk}/change/",
-        "/admin/applications/historyentry/",
+        "/admin/applications/historyentry/", CONSENTS, f"{CONSENTS}?brand={world.own.brand.pk}",
     ):  # fmt: skip
         assert OWN in assert_clean(client, client.get(url), url), url
 

@@ -225,11 +225,16 @@ def test_form_that_is_served_already_is_not_assigned(tmp_path):
     more = [{"title": "More", "description": "", "fields": [NAME | {"name": "more"}]}]
     extension = operations.create(name="More", structure=more, extends=form, language="fr")
     make_vacancy(pk=1)
-    make_vacancy(pk=2, brand=make_brand("Other", form=form))
+    brand = make_brand("Other", form=form)
+    make_vacancy(pk=2, brand=brand)
     make_vacancy(pk=3, form=extension)
+    ConsentText.objects.add(brand_number=brand.pk, language="fr", text="J’accepte Other.")
     exported = tmp_path / "out.json"
 
     assert run("export_forms", "--output", exported)[1] == f"3 forms written to {exported}."
+    served = json.loads(exported.read_text())
+    has_own = [served[pk]["data"][-1]["fields"][-1]["label"] == "J’accepte Other." for pk in "123"]
+    assert has_own == [False, True, False]
     before = rows()
 
     assert run("import_forms", exported) == (0, counts(3, unchanged=3), [])

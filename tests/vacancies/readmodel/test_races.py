@@ -234,11 +234,11 @@ def test_vacancy_gets_another_form_while_its_form_is_read(site, monkeypatch):
     make_vacancy()  # another revision
     serve = forms_v1.serve
 
-    def move(served: Any) -> Any:
+    def move(*served: Any) -> Any:
         monkeypatch.setattr(forms_v1, "serve", serve)
         with elsewhere() as execute:
             execute("UPDATE vacancies_vacancy SET form_id = %s WHERE id = %s", [form.pk, moved.pk])
-        return serve(served)
+        return serve(*served)
 
     monkeypatch.setattr(forms_v1, "serve", move)
     site.process.last_shared.forms.clear()

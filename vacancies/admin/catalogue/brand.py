@@ -1,9 +1,8 @@
-"""Brands."""
+"""Brands. applications.admin registers `BrandAdmin`."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import ForeignKey, ManyToManyField, QuerySet
 from django.forms import ModelChoiceField, ModelForm, ModelMultipleChoiceField
@@ -31,7 +30,6 @@ class BrandForm(ModelForm):
         return slug
 
 
-@admin.register(Brand)
 class BrandAdmin(ContentAdmin):
     form = BrandForm
     list_display = ("name", "small_icon", "url", "vacancy_count")

@@ -24,17 +24,17 @@ class Command(BaseCommand):
         parser.add_argument("--output", type=Path, help="the file to write (default: standard output)")
 
     def handle(self, *args: object, **options: Any) -> None:
-        vacancies = Vacancy.objects.with_form().only("pk").order_by("pk")
+        vacancies = Vacancy.objects.with_form().only("brand_id").order_by("pk")
         if wanted := options["vacancy"]:
             vacancies = vacancies.filter(pk__in=wanted)
-        form_of = {v.pk: v.served_form_id for v in vacancies if v.served_form_id}
+        form_of = {v.pk: (v.served_form_id, v.shown_brand_id) for v in vacancies if v.served_form_id}
         if missing := [pk for pk in wanted if pk not in form_of]:
             raise UsageError(f"There is no vacancy with a form and the id {missing[0]}.")
-        forms = Form.objects.select_related("extends").in_bulk(set(form_of.values()))
-        served = {pk: serve(form)[0] for pk, form in forms.items()}
-        for pk, sections in served.items():
-            add_roles(sections, forms[pk].whole_structure)
-        content = {str(pk): {"data": served[form]} for pk, form in form_of.items()}
+        forms = Form.objects.select_related("extends").in_bulk({form for form, _brand in form_of.values()})
+        served = {key: serve(forms[key[0]], key[1])[0] for key in set(form_of.values())}
+        for (form, _brand), sections in served.items():
+            add_roles(sections, forms[form].whole_structure)
+        content = {str(pk): {"data": served[key]} for pk, key in form_of.items()}
         text = json.dumps(content, ensure_ascii=False, indent=1)
         if options["output"] is None:
             self.stdout.write(text)

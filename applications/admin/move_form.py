@@ -1,0 +1,84 @@
+"""What a recruiter is asked who moves applications to a stage that needs a confirmation."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldBooleanWidget
+
+from applications.mail import templates as mail
+from applications.mail.stage_email import already_written, sent_at
+from applications.models import Application, Reason, Stage
+from jobsite.api.absolute_urls import base_url
+from jobsite.languages import LANGUAGES
+from jobsite.text.formats import format_datetime
+from jobsite.types import Context, UserRequest
+
+
+class MoveForm(forms.Form):
+    """The reason, if `stage` asks for one, and whether its email is sent. On a page that writes another email
+    (`has_email`), that of the stage is not sent."""
+
+    reason = forms.ModelChoiceField(
+        Reason.objects.none(),
+        label=_("Reason"),
+        required=False,
+        widget=UnfoldAdminSelectWidget,
+        help_text=_("Applicants do not see it."),
+    )
+    no_email = forms.BooleanField(label=_("Send no email"), required=False, widget=UnfoldBooleanWidget)
+
+    def __init__(self, data: Any = None, *, stage: Stage, has_email: bool = False, **kwargs: Any) -> None:
+        super().__init__(data, **kwargs)
+        if stage.email is None or has_email:
+            del self.fields["no_email"]
+        if stage.asks_reason == Stage.AsksReason.NEVER:
+            del self.fields["reason"]
+            return
+        reasons = Reason.objects.filter(kind=stage.kind, is_active=True)
+        field: Any = self.fields["reason"]
+        field.queryset = reasons
+        # Without any reason, nobody could be moved.
+        field.required = stage.asks_reason == Stage.AsksReason.MUST and reasons.exists()
+
+    def chosen(self, request: UserRequest) -> dict[str, Any]:
+        """Return the arguments for `move`. Requires `is_valid()`."""
+        data = self.cleaned_data
+        return {
+            "reason": data.get("reason"),
+            "sends_email": "no_email" in data and not data["no_email"],
+            "base_url": base_url(request),
+        }
+
+
+def email_context(request: UserRequest, stage: Stage, people: Iterable[Application]) -> Context:
+    """Return the email of `stage` to `people` in each language, for stage_email.html: to the first applicant,
+    and how many get it; and who gets none. `people` have what an email can mention."""
+    if stage.email is None:
+        return {}
+    people = list(people)
+    written = already_written(stage, [each.pk for each in people])
+    previews: dict[str, dict[str, Any]] = {}
+    left_out: dict[str, list[Application]] = {"withdrawn": [], "unreached": [], "written": []}
+    for each in people:
+        if each.pk in written:
+            left_out["written"].append(each)
+        elif each.withdrawn_at:
+            left_out["withdrawn"].append(each)
+        elif not each.address:
+            left_out["unreached"].append(each)
+        else:
+            code = mail.language_of(stage.email, each.language)
+            if code not in previews:
+                email = mail.email_from(stage.email, each, language=code, base_url=base_url(request))
+                name = gettext(LANGUAGES[code])
+                previews[code] = {"code": code, "language": name, "email": email, "count": 0}
+            previews[code]["count"] += 1
+    return {
+        "stage_emails": list(previews.values()),
+        "stage_email_at": format_datetime(sent_at(stage, at=timezone.now())),
+        "left_out": left_out,
+    }

@@ -1,0 +1,64 @@
+"""What emails to applicants have of the brand: the sender, the signature, and the privacy statement."""
+
+from email.utils import parseaddr
+
+from django.conf import settings
+from django.utils.encoding import punycode
+from django.utils.translation import get_language
+
+from applications.models import Application, BrandMail
+from forms_structure.models import ConsentText
+from jobsite.languages import LANGUAGES, site_language
+
+NAME_MAX = 80  # characters in a From line
+_QUOTES = str.maketrans('"\\', "'/")  # they would have to be escaped between the quotes of a From line
+
+
+def sender_domains() -> list[str]:
+    """Return the domains of senders. Others have no SPF and DKIM records for this mail server."""
+    return [_domain_of(parseaddr(settings.DEFAULT_FROM_EMAIL)[1]), *settings.SENDER_DOMAINS]
+
+
+def may_send_as(address: str) -> bool:
+    return _domain_of(address) in sender_domains()
+
+
+def sender_of(application: Application) -> tuple[str, str]:
+    """Return the From line of an email to the applicant, and the address for replies; "" if the brand has
+    none."""
+    mail = _mail_of(application)
+    return (from_line(mail), mail.reply_to) if mail else ("", "")
+
+
+def from_line(mail: BrandMail) -> str:
+    """Return the From line of emails with `mail`, "" for that of the site. An address that may not send any
+    more, because SENDER_DOMAINS changed, is replaced by the site's."""
+    if not (mail.sender_name or mail.sender_address):
+        return ""
+    name = " ".join((mail.sender_name or mail.brand.name).translate(_QUOTES).split())[:NAME_MAX]
+    own = mail.sender_address
+    address = own if own and may_send_as(own) else parseaddr(settings.DEFAULT_FROM_EMAIL)[1]
+    return f'"{name}" <{address}>'
+
+
+def signature_of(application: Application) -> str:
+    """Return the signature of the brand in the active language, else in the site's, else in any."""
+    if mail := _mail_of(application):
+        for code in dict.fromkeys((get_language(), site_language(), *LANGUAGES)):
+            if signature := getattr(mail, f"signature_{code}", ""):
+                return signature
+    return ""
+
+
+def privacy_url(application: Application) -> str:
+    """Return the address of the privacy statement that applicants see in the active language."""
+    language = get_language() or site_language()
+    return ConsentText.objects.current(language, application.vacancy.shown_brand_id).statement_url
+
+
+def _mail_of(application: Application) -> BrandMail | None:
+    return getattr(application.vacancy.shown_brand, "mail", None)
+
+
+def _domain_of(address: str) -> str:
+    return punycode(address.rpartition("@")[2]).lower()

@@ -1,0 +1,52 @@
+"""The email that an applicant gets about a move to a stage, if the stage has one."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+
+from applications.mail.outbox import queue
+from applications.mail.templates import email_from
+from applications.models import Application, Message, Stage, StageChange
+from jobsite.days import days_after
+
+
+def sent_at(stage: Stage, *, at: datetime) -> datetime:
+    """Return when the email of `stage` about a move at `at` is sent: not before the applicant sees it."""
+    return max(days_after(at, stage.embargo_days), at + timedelta(hours=stage.email_after_hours))
+
+
+def already_written(stage: Stage, applications: Collection[int]) -> set[int]:
+    """Return those of `applications` that got the email of `stage`, or that it waits for."""
+    rows = Message.objects.filter(kind=Message.Kind.STAGE, stage_change__stage=stage)
+    return set(rows.filter(application__in=applications).values_list("application", flat=True))
+
+
+def queue_stage_emails(changes: Sequence[StageChange], *, base_url: str, at: datetime) -> list[Message]:
+    """Queue the email of the stage about `changes`, which a recruiter made. Nobody gets it twice. Call it
+    under the lock of `move`, after the emails about earlier changes were cancelled."""
+    by_application = {change.application_id: change for change in changes}
+    stage = changes[0].stage if changes else None
+    if stage is None or stage.email is None:
+        return []
+    wanted = by_application.keys() - already_written(stage, by_application)
+    related = ("user", "vacancy__brand__mail", "vacancy__head_recruiter")
+    queued = []
+    for application in Application.objects.filter(pk__in=wanted).select_related(*related).order_by("pk"):
+        if not application.address:
+            continue
+        change = by_application[application.pk]
+        email = email_from(stage.email, application, language=application.language, base_url=base_url)
+        queued.append(
+            queue(
+                kind=Message.Kind.STAGE,
+                to=application.address,
+                language=email.language,
+                subject=email.subject,
+                body=email.marked_body,
+                link_marker=email.marker,
+                application=application,
+                author=change.author,
+                stage_change=change,
+                at=sent_at(stage, at=change.at),
+            )
+        )
+    return queued
