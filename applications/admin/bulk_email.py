@@ -69,18 +69,14 @@ class BulkEmailAdmin(BulkMoveAdmin):
         template = next((each for each in written() if each.pk == chosen), None)
         stage = self._chosen_stage(request)
         mailing = Mailing(template, base_url(request), request.POST) if template else None
-        is_sent = mailing is not None and "confirmed" in request.POST
-        move = self._move_form(request, stage, is_sent) if stage else None
-        is_valid = (mailing is None or mailing.is_valid()) and (move is None or not move.errors)
-        if mailing and is_sent and is_valid and len(selection) <= MAX_EMAILS:
+        data = request.POST if mailing and "confirmed" in request.POST else None
+        initial = request.POST.dict()  # what was chosen for the preview
+        move = MoveForm(data, stage=stage, has_email=True, initial=initial) if stage else None
+        is_valid = mailing and mailing.is_valid() and not (move and move.errors)
+        if mailing and data and is_valid and len(selection) <= MAX_EMAILS:
             self._send_all(request, selection, mailing, stage, move.chosen(request) if move else {})
             return redirect(back)
         return self._choose_template(request, selection, back, mailing, stage, move)
-
-    def _move_form(self, request: UserRequest, stage: Stage, is_sent: bool) -> MoveForm:
-        """Return what the move to `stage` asks for, with what was chosen for the preview."""
-        data, initial = (request.POST if is_sent else None), request.POST.dict()
-        return MoveForm(data, stage=stage, has_email=True, initial=initial)
 
     def _chosen_stage(self, request: UserRequest) -> Stage | None:
         if not request.POST.get("stage"):

@@ -91,10 +91,16 @@ def test_nobody_gets_it_twice_or_about_a_stage_that_was_left(office, template, a
         assert queued() == [("mia@example.org", "queued")], name
         undo()
         assert queued() == [], name
-    reject(office.own, sends_email=True)  # of an applicant who withdrew
+    leave()
+    own.update(withdrawn_at=at)
+    reject(office.own, sends_email=True)
     assert queued() == []
 
     leave()
+    reject(office.own, sends_email=True)
+    Message.objects.update(attempts=1, next_at=at - HOUR)  # due, but the mail server refused it for now
+    leave()
+    assert queued() == []
     reject(office.own, sends_email=True)
     deliver(at + 9 * DAY)
     leave()
