@@ -17,7 +17,7 @@ from django.core.files.storage import default_storage
 from django.db.models import URLField
 from packaging.version import Version
 
-from applications.models import Stage
+from applications.models import Reason, Stage
 from tests.applications.makers import signed_in as client_of
 from vacancies.models import Filter, FilterOption
 
@@ -56,12 +56,12 @@ def test_vulnerable_functions_of_django_are_not_used():
     assert [(path, name) for path, text in texts.items() for name in UNUSED if name in text] == []
 
 
-def test_only_three_admin_lists_are_editable():
+def test_only_four_admin_lists_are_editable():
     """CVE-2026-4277, 4292, 87975: rows added or deleted by forged posts of generic inlines and list_editable.
     Users with view permission only: tests/jobsite/admin/test_roles.py."""
     pages = admin.site._registry
     editable = {m for m, page in pages.items() if page.list_editable or getattr(page, "ordering_field", None)}
-    assert editable == {Filter, FilterOption, Stage}
+    assert editable == {Filter, FilterOption, Reason, Stage}
     for page in pages.values():
         assert not [inline for inline in page.inlines if issubclass(inline, GenericInlineModelAdmin)]
 
