@@ -15,6 +15,7 @@ from applications.models import AccessLog, Application
 from forms_structure.models import Form
 from tests.applications.admin.conftest import apply, build, copy_of, staff
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
+from tests.vacancies.admin.forms import changelist
 
 pytestmark = pytest.mark.django_db
 SEARCH = "/admin/search/"
@@ -119,7 +120,7 @@ def test_names_are_found_without_accents_and_case(root):
             hits = found(root, text)
             assert (hits["Applications"], hits["Recruiters"], len(hits["Users"])) == ([name], [name], 1), text
             for page in ("applications/application", "vacancies/recruiter", "auth/user"):
-                rows = root.get(f"/admin/{page}/", {"q": text}).context["cl"].result_list
+                rows = changelist(root, f"/admin/{page}/", {"q": text}).result_list
                 assert len(rows) == 1, (page, text)
     Application.objects.update(given_name="", user=User.objects.get(last_name="Chloé"))
     assert len(root.get("/admin/applications/application/", {"q": "chloe"}).context["cl"].result_list) == 5
