@@ -12,13 +12,14 @@ from tests.applications.admin.conftest import FOREIGN, apply, staff
 from tests.applications.makers import make_file, make_step, make_submission, make_user, signed_in
 from tests.factories import make_vacancy
 from tests.messages import messages_of
+from tests.vacancies.admin.forms import changelist
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/applications/application/"
 
 
 def listed(client, **query):
-    return [row.pk for row in client.get(LIST, query).context["cl"].result_list]
+    return [row.pk for row in changelist(client, LIST, query).result_list]
 
 
 def cells(client, **query):

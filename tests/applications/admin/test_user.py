@@ -6,6 +6,7 @@ from django.contrib.auth.models import Group, Permission, User
 from jobsite.accounts import roles
 from tests.applications.admin.conftest import colleague, group
 from tests.applications.makers import signed_in
+from tests.vacancies.admin.forms import changelist
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("module_roles")]
 
@@ -26,7 +27,7 @@ def access(user):
 
 
 def listed(client, query=""):
-    return {user.username for user in client.get(f"{LIST}?{query}").context["cl"].result_list}
+    return {user.username for user in changelist(client, f"{LIST}?{query}").result_list}
 
 
 @pytest.fixture

@@ -121,7 +121,13 @@ def run(client: Client, action: str, vacancies: list[Vacancy], **values: str) ->
 
 
 def listed(client: Client, url: str) -> set[int]:
-    return {vacancy.pk for vacancy in client.get(url).context["cl"].queryset}
+    return {vacancy.pk for vacancy in changelist(client, url).queryset}
+
+
+def changelist(client: Client, url: str, query: Any = None) -> Any:
+    """Return the changelist of a page, which is not rendered."""
+    with mock.patch.object(TemplateResponse, "rendered_content", ""):
+        return client.get(url, query).context_data["cl"]
 
 
 def picture(name: str, kind: str, size: tuple[int, int] = (400, 300)) -> SimpleUploadedFile:

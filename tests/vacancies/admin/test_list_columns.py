@@ -12,7 +12,7 @@ from pytest_django.asserts import assertContains, assertNotContains
 from tests.applications.makers import make_application
 from tests.factories import make_brand, make_recruiter, make_vacancy
 from tests.messages import messages_of
-from tests.vacancies.admin.forms import LIST, staff
+from tests.vacancies.admin.forms import LIST, changelist, staff
 from vacancies.admin.list import change_list
 from vacancies.models import ListPreference
 
@@ -28,7 +28,7 @@ def columns(client: Client, url: str = LIST) -> list[str]:
 
 
 def titles(client: Client, url: str) -> list[str]:
-    return [row.title for row in client.get(url).context["cl"].result_list]
+    return [row.title for row in changelist(client, url).result_list]
 
 
 def test_columns_are_chosen_per_user(anna: Client, bob: Client) -> None:
