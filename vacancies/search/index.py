@@ -13,7 +13,7 @@ The base, in the table SearchTerm, has the ids of the vacancies of each term, an
 import json
 from array import array
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from itertools import filterfalse
 from threading import Lock
@@ -34,6 +34,7 @@ from vacancies.search.words import FORM, KEY_PART_MIN, PART, START, STEMMERS, WH
 
 CACHE_BYTES = 64 * 2**20  # of bitmaps in a process
 FEW = 2_000  # ids that the database sorts
+FEW_GONE = 3  # ids that are removed from an order one by one
 WAYS = 16  # into which a search for a place divides an order
 
 _BASE = "SELECT ids FROM vacancies_searchterm WHERE term = '#base'"
@@ -84,7 +85,13 @@ def in_order(pks: Iterable[int], sort: str) -> list[int]:
 
 def reorder(order: "array[int]", sort: str, gone: BitMap64, new: Collection[int]) -> "array[int]":
     """Return an order without the ids `gone`, and with `new` at their places."""
-    kept = array("q", filterfalse(gone.__contains__, order)) if gone else order
+    if len(gone) > FEW_GONE:
+        kept = array("q", filterfalse(gone.__contains__, order))
+    else:
+        kept = order[:]
+        for pk in gone:
+            with suppress(ValueError):  # it is new
+                kept.remove(pk)
     if len(new) > len(kept) // 10:
         return array("q", in_order([*kept, *new], sort))
     # A binary search for all at once: the database sorts them among some ids of the order, then among some
