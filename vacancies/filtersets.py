@@ -12,8 +12,6 @@ from django.core.validators import RegexValidator
 from pyroaring import BitMap64
 
 from jobsite.api.filters import FilterSet
-from jobsite.api.parameters import invalid_value
-from jobsite.api.problems import InvalidParameters
 from jobsite.db.folding import fold
 from jobsite.text.search import WORDS_MAX, search_words
 from vacancies.choices import Fact, Keyword
@@ -176,16 +174,10 @@ class FacetFilterSet(FilterSet):
 class VacancyFilterSet(FacetFilterSet):
     sort = SortFilter()
 
-    def check(self) -> None:
-        super().check()
-        if self.form.cleaned_data[SORT] == RELEVANCE and not self.words:
-            allowed = f"{', '.join(SORT_KEYS[1:])}, or {RELEVANCE} together with {SEARCH}"
-            raise InvalidParameters([invalid_value(SORT, RELEVANCE, allowed)])
-
     def ids(self, search: Search) -> Iterable[int]:
         """Return the ids of what matches, in the order that the query wants."""
-        sort = self.form.cleaned_data[SORT]
-        if self.words and sort in ("", RELEVANCE):
+        sort = self.form.cleaned_data[SORT] or RELEVANCE
+        if self.words and sort == RELEVANCE:
             return search.ranked(self.words)
         found = union(search.hits(self.words).values()) if self.words else search.within
-        return search.index.ordered(found, sort or "-published_at")
+        return search.index.ordered(found, "-published_at" if sort == RELEVANCE else sort)

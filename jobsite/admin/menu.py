@@ -75,7 +75,8 @@ def navigation(request: HttpRequest) -> list[dict[str, object]]:
                     "permission": "applications.admin.my_emails.may_open",
                 },
                 page(_("Stages"), "checklist", "applications.stage"),
-                page(_("Reasons"), "help_center", "applications.reason"),
+                page(_("Reasons"), "help_center", "applications.reason")
+                | {"permission": lambda request: request.user.has_perm("applications.change_reason")},
                 page(_("Candidate-facing statuses"), "translate", "applications.status"),
             ],
         },

@@ -187,7 +187,8 @@ class VersionedOracle:
         elif kind == "page":
             each, size, number = about
             api = "" if "fields" in each.query else each.path[:4]
-            shown = [item["id"] for item in items], found["links"], found["meta"]
+            meta = {name: value for name, value in found["meta"].items() if name != "suggestions"}
+            shown = [item["id"] for item in items], found["links"], meta
         elif kind == "filters":
             counted = {(f["keyword"], o["value"]): o["count"] for f in found["data"] for o in f["options"]}
         elif kind == "single":

@@ -46,8 +46,8 @@ NAMES = (info[key].lower() for info in SPOKEN for key in ("code", "name_local"))
 OF_CLDR = [country_name(code, DUTCH) for code in COUNTRIES] + [
     language_name(code, DUTCH) for code in LANGUAGES_639
 ]
-SAME = {"jobsite", "utc", "filter[regions]", *Keyword.values, *NAMES, *map(str.lower, OF_CLDR)}
-IGNORED = re.compile(r"\{\w+\}| \(\d+\)$")  # placeholders in templates of emails, and counts
+SAME = {"jobsite", "utc", "pdf", "filter[regions]", *Keyword.values, *NAMES, *map(str.lower, OF_CLDR)}
+IGNORED = re.compile(r"\{\w+\}| \(\d+\)$|\S+@\S+")  # placeholders in templates of emails, counts, addresses
 LABELS = ("aria-label", "title", "placeholder", "alt", "data-label")
 UNSEEN = {"script", "style", "template", "textarea", "kbd"}
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}

@@ -342,9 +342,8 @@ FACETS = (
 SORT = query(
     "sort",
     {"type": "string", "enum": list(SORT_KEYS), "default": "-published_at"},
-    "Order of the list. A leading `-` means descending. `relevance`, the default of a search, needs "
-    "`filter[search]`: what fits best is first, then the newest. By `closes_at`, vacancies without an end "
-    "are last.",
+    "Order of the list. A leading `-` means descending. `relevance`, the default of a search: what fits best "
+    "is first, then the newest. By `closes_at`, vacancies without an end are last.",
 )
 
 

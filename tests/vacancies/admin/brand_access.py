@@ -13,7 +13,7 @@ FORMS = "/admin/forms_structure/form/"
 
 def output(response: Any) -> str:
     body = b"".join(response.streaming_content) if response.streaming else response.content
-    if response.get("Content-Type", "").endswith("sheet"):  # XLSX
+    if response.get("Content-Type", "").endswith(("sheet", "zip")):  # XLSX, or files of applicants
         with ZipFile(BytesIO(body)) as book:
             body = b"\n".join(map(book.read, book.namelist()))
     queued = response.wsgi_request._messages._queued_messages  # or in a cookie

@@ -38,7 +38,7 @@ EVERY = ("list", "add", "bare", "change", "history", "delete")
 SPECIAL = {
     "applications.message": ("digest", "mine"),
     "applications.application": (
-        *("files", "note", "delete-note", "email", "undo", "unread"),
+        *("files", "files/shown", "viewer", "note", "delete-note", "email", "undo", "unread"),
         *("board", "move", "undo-moves", "emails", "emails/cancel", "cancel-email", "erase"),
     ),
     "auth.user": ("password", "invitations/send-again", "invitations/withdraw"),
@@ -100,7 +100,7 @@ def test_no_page_shows_or_touches_another_brand(world, route):
         foreign = [world.foreign.draft.pk, world.foreign.gone, world.given_away.pk, world.lost]
         own = [world.own.draft.pk, world.taken_over.pk]
     for pk in [*foreign, *own] if "<" in route else [0]:
-        if kind == "files":
+        if kind.startswith("files"):
             admin_pages.place_file(pk)
         numbers = (
             [version_of(pk), version_of(world.foreign.draft.pk)] if kind in ("versions", "undo") else [0]

@@ -154,7 +154,7 @@ def _members(path: str, query: dict[str, str], at: datetime) -> tuple[list[int],
     newest = sorted(found, key=lambda v: (v.publish_from, v.pk), reverse=True)
     match query.get("sort", "relevance" if scores else ""):
         case "relevance":
-            newest.sort(key=lambda v: -scores[v.pk])
+            newest.sort(key=lambda v: -scores.get(v.pk, 0))
         case "published_at":
             newest = newest[::-1]
         case "title" | "-title" as order:
