@@ -111,6 +111,7 @@ def test_role_of_own_brands_needs_a_brand_and_nobody_deactivates_the_own_account
     assert page.context["adminform"].form.errors == {"is_active": ["You cannot deactivate your own account."]}
 
 
+@pytest.mark.slow("many requests")
 def test_brand_administrator_gives_no_higher_role_and_no_other_brand(brand_admin, acme, beta):
     an, client = colleague("an", "Recruiter", acme), signed_in(brand_admin)
     roles_of = {an: ("Editor", "Administrator"), brand_admin: ("Auditor", "Filter manager")}

@@ -98,6 +98,7 @@ def refusal(*words):
     return ended.value.code, err.getvalue()
 
 
+@pytest.mark.slow("interrupts a process")
 @pytest.mark.django_db
 @pytest.mark.usefixtures("filters")
 @pytest.mark.parametrize(

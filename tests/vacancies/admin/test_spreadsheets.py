@@ -292,6 +292,7 @@ def test_a_row_may_publish(anna, brand, recruiter, at):
     assert (vacancy.status, vacancy.publish_from) == ("published", at)
 
 
+@pytest.mark.slow("reads files of many programs")
 def test_files_of_many_programs_are_read(anna, nurse):
     anna.cookies["django_language"] = "nl"
     text = f"sep=|\r\nID|Title|Closing date\r\n{nurse.pk}|Zoë|30/06/2026\r\n"

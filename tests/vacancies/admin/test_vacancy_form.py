@@ -187,6 +187,7 @@ def test_image_of_a_vacancy_can_be_cropped(anna: Client, vacancy: Vacancy) -> No
         assert Vacancy.objects.get().image
 
 
+@pytest.mark.slow("many pages")
 def test_brand_is_on_the_first_tab_and_changes_until_the_draft_has_applications(at: datetime) -> None:
     own, other = make_brand("Acme"), make_brand("Rival")
     client = staff("bea", "view_vacancy", "change_vacancy", brands=[own, other])
