@@ -65,28 +65,28 @@ class ApplicationQuerySet(models.QuerySet):
 
     def with_stage(self) -> Self:
         """Annotate `stage_id` and `stage_name`, the current stage."""
-        changes = self.model._meta.get_field("changes").related_model._default_manager
-        latest = changes.filter(application=models.OuterRef("pk")).order_by("-at", "-pk")
-        return self.annotate(
-            stage_id=models.Subquery(latest.values("stage")[:1]),
-            stage_name=models.Subquery(latest.values("stage__name")[:1]),
-        )
+        return self._with_latest_change(stage_id="stage", stage_name="stage__name")
 
     def with_reason(self) -> Self:
         """Annotate `reason_id` and `reason_name`, the reason of the current stage."""
-        changes = self.model._meta.get_field("changes").related_model._default_manager
-        latest = changes.filter(application=models.OuterRef("pk")).order_by("-at", "-pk")
-        return self.annotate(
-            reason_id=models.Subquery(latest.values("reason")[:1]),
-            reason_name=models.Subquery(latest.values("reason__name")[:1]),
-        )
+        return self._with_latest_change(reason_id="reason", reason_name="reason__name")
 
     def with_latest_change(self) -> Self:
         """Annotate `change_id`, the id of the latest stage change. Pages send it along, so that a change by
         somebody else in the meantime is noticed."""
+        return self._with_latest_change(change_id="pk")
+
+    def _with_latest_change(self, **columns: str) -> Self:
+        """Annotate columns of the latest stage change, each with a name."""
         changes = self.model._meta.get_field("changes").related_model._default_manager
         latest = changes.filter(application=models.OuterRef("pk")).order_by("-at", "-pk")
-        return self.annotate(change_id=models.Subquery(latest.values("pk")[:1]))
+        return self.annotate(**{
+            name: models.Subquery(latest.values(column)[:1]) for name, column in columns.items()
+        })  # fmt: skip
+
+    def with_email_facts(self) -> Self:
+        """Select what an email to the applicant can mention."""
+        return self.select_related("user", "vacancy__brand__mail", "vacancy__head_recruiter")
 
     def newest_first(self) -> Self:
         return self.order_by("-created_at", "-pk")

@@ -55,7 +55,7 @@ class FilesAdmin(BrandScopedNoAddAdmin):
     def file_view(self, request: UserRequest, pk: int) -> HttpResponseBase:
         """Send a file as an attachment, and log the access. A browser neither shows nor executes it."""
         file, content = self._read(request, pk)
-        return _sent(content, media_type(file), name=download_name(file))
+        return _file_response(content, media_type(file), name=download_name(file))
 
     @method_decorator(require_safe)
     def shown_view(self, request: UserRequest, pk: int) -> HttpResponseBase:
@@ -63,16 +63,16 @@ class FilesAdmin(BrandScopedNoAddAdmin):
         document. 422 with the reason if it cannot be shown."""
         file, content = self._read(request, pk)
         if problem := _image_problem(file, content):
-            return _sent(problem.encode(), TEXT, status=422)
+            return _file_response(problem.encode(), TEXT, status=422)
         if file.kind not in extract.KINDS:
-            return _sent(content, media_type(file))
+            return _file_response(content, media_type(file))
         try:
             text = extract.text_of(file.kind, content)
         except extract.TooLongError:
-            return _sent(_("This document is too long to be shown here.").encode(), TEXT, status=422)
+            return _file_response(_("This document is too long to be shown here.").encode(), TEXT, status=422)
         except extract.ExtractError:
-            return _sent(_("This document is damaged or encrypted.").encode(), TEXT, status=422)
-        return _sent(text.encode(), TEXT)
+            return _file_response(_("This document is damaged or encrypted.").encode(), TEXT, status=422)
+        return _file_response(text.encode(), TEXT)
 
     @method_decorator(require_safe)
     @method_decorator(xframe_options_sameorigin)
@@ -117,7 +117,7 @@ def viewer_policy(request: HttpRequest) -> str:
     )
 
 
-def _sent(content: bytes, type_: str, *, name: str = "", status: int = 200) -> HttpResponse:
+def _file_response(content: bytes, type_: str, *, name: str = "", status: int = 200) -> HttpResponse:
     headers = {
         "Cache-Control": "private, no-store",
         "Content-Disposition": str(content_disposition_header(True, name)),

@@ -25,8 +25,7 @@ class ApplicationSelection(selection.Selection):
 
     def addressed(self) -> ApplicationQuerySet:
         """Return the applications with all that an email can mention."""
-        related = ("user", "vacancy__brand__mail", "vacancy__head_recruiter")
-        return self.rows().with_stage().select_related(*related).newest_first()
+        return self.rows().with_stage().with_email_facts().newest_first()
 
     def people(self) -> ApplicationQuerySet:
         """Return the applications with what names them, and with their stage, the newest first."""

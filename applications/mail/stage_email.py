@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
-from applications.mail.outbox import queue
 from applications.mail.templates import email_from
 from applications.models import Application, Message, Stage, StageChange
 from jobsite.days import days_after
@@ -28,25 +27,12 @@ def queue_stage_emails(changes: Sequence[StageChange], *, base_url: str, at: dat
     if stage is None or stage.email is None:
         return []
     wanted = by_application.keys() - already_written(stage, by_application)
-    related = ("user", "vacancy__brand__mail", "vacancy__head_recruiter")
     queued = []
-    for application in Application.objects.filter(pk__in=wanted).select_related(*related).order_by("pk"):
+    for application in Application.objects.filter(pk__in=wanted).with_email_facts().order_by("pk"):
         if not application.address:
             continue
         change = by_application[application.pk]
         email = email_from(stage.email, application, language=application.language, base_url=base_url)
-        queued.append(
-            queue(
-                kind=Message.Kind.STAGE,
-                to=application.address,
-                language=email.language,
-                subject=email.subject,
-                body=email.marked_body,
-                link_marker=email.marker,
-                application=application,
-                author=change.author,
-                stage_change=change,
-                at=sent_at(stage, at=change.at),
-            )
-        )
+        due = sent_at(stage, at=change.at)
+        queued.append(email.queue(kind=Message.Kind.STAGE, author=change.author, stage_change=change, at=due))
     return queued

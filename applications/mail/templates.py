@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Callable
+from datetime import datetime
 from typing import NamedTuple
 
+from django.contrib.auth.models import User
 from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 
 from applications.mail import outbox
 from applications.mail.brand_mail import privacy_url, signature_of
 from applications.mail.links import absolute, applicant_link, new_marker
-from applications.models import Application, MailTemplate, Message
+from applications.models import Application, MailTemplate, Message, StageChange
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.text.formats import format_datetime
 from jobsite.types import StrOrPromise
@@ -106,6 +108,23 @@ class Email(NamedTuple):
     body: str
     marked_body: str
     marker: str
+
+    def queue(
+        self, *, kind: Message.Kind, author: User | None, stage_change: StageChange | None, at: datetime
+    ) -> Message:
+        """Queue the email, to be sent at `at` or, about a stage change, when the applicant sees it."""
+        return outbox.queue(
+            kind=kind,
+            to=self.application.address,
+            language=self.language,
+            subject=self.subject,
+            body=self.marked_body,
+            link_marker=self.marker,
+            application=self.application,
+            author=author,
+            stage_change=stage_change,
+            at=at,
+        )
 
 
 def email(subject: str, body: str, application: Application, *, language: str, base_url: str) -> Email:

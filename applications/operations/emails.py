@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from applications.mail import outbox
 from applications.mail.templates import Email
 from applications.models import Application, Message, StageChange
 
@@ -43,17 +42,7 @@ def send_emails(
             if (application.pk, email.subject, email.body) in known:
                 repeated.append(application.pk)
                 continue
-            outbox.queue(
-                kind=Message.Kind.TEMPLATE,
-                to=application.address,
-                language=email.language,
-                subject=email.subject,
-                body=email.marked_body,
-                link_marker=email.marker,
-                application=application,
-                author=author,
-                stage_change=changes.get(application.pk) if changes else None,
-                at=at + delay,
-            )
+            change = changes.get(application.pk) if changes else None
+            email.queue(kind=Message.Kind.TEMPLATE, author=author, stage_change=change, at=at + delay)
             sent.append(application.pk)
     return sent, repeated

@@ -331,7 +331,6 @@ class Vacancy(models.Model):
                 name="published_in_capitals",
             ),
             models.Index(fields=["image"], name="vacancy_image"),  # media.py looks up files by name
-            # Covering index of filters and counts. `status` is no condition: SQLite would read the rows.
         ]
 
     def __str__(self) -> str:

@@ -35,9 +35,12 @@ def _contains(column: str, parts: list[str]) -> Q:
 def _fits(word: str) -> Q:
     if not has_parts(word):
         return in_title(word)
+    parts = stems(word)
     # A text begins with the title: its index finds both.
-    found = _contains("search_text", stems(word))
-    return found if stems(word) == [word] else found & (in_title(word) | Q(search_text__contains=word))
+    found = _contains("search_text", parts)
+    if parts == [word]:
+        return found
+    return found & (_contains("title_folded", parts) | Q(search_text__contains=word))
 
 
 def query_words(text: str) -> Words:

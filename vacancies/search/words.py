@@ -123,7 +123,7 @@ def _one_vowel(text: str) -> str:
 
 def fit(wanted: str, word: str, languages: tuple[str, ...]) -> int | None:
     """Return how a `word` in these languages fits a word of a query, or None. The vocabulary
-    (`index.Vocabulary.expand`) is the same rule for all words of the index."""
+    (`index.Index.expand`) is the same rule for all words of the index."""
     if word == wanted:
         return WHOLE
     if not has_parts(wanted) or word.isdecimal():
