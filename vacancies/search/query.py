@@ -175,7 +175,7 @@ class Search:
         choices = []
         for word in typed:
             as_typed = [(0, word)] if self.size(Words([], [word])) else []
-            choices.append(as_typed + self._corrections(word))
+            choices.append(as_typed + self._corrections(word) or self._heads(word))
         found = []
         for combination in islice(product(*choices), COMBINATIONS):
             chosen = list(dict.fromkeys(word for _, word in combination))
@@ -187,6 +187,13 @@ class Search:
                 if hits := self.size(Words([], chosen)):
                     found.append((hits, " ".join(chosen)))
         return [text for _, text in sorted(found)][:SUGGESTIONS]
+
+    def _heads(self, wanted: str) -> list[tuple[int, str]]:
+        """Return the longest end of a compound that occurs, whatever its beginning."""
+        heads = (
+            h for h, _, language in compounds(wanted) if self._occurs(self.index.forms(h, language), language)
+        )
+        return [(0, head) for head in islice(heads, 1)]
 
     def _corrections(self, wanted: str) -> list[tuple[int, str]]:
         """Return the words of titles, places, brands and options that `wanted` may be a typing error of; else

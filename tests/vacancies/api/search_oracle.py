@@ -122,7 +122,7 @@ class PlainSearch:
         choices = []
         for word in typed:
             as_typed = [(0, word)] if self.scores(Words([], [word])) else []
-            choices.append(as_typed + self.corrections(word))
+            choices.append(as_typed + self.corrections(word) or self.heads(word))
         found: list[tuple[Any, str]] = []
         for combination in islice(product(*choices), 30):
             chosen = list(dict.fromkeys(word for _, word in combination))
@@ -134,6 +134,13 @@ class PlainSearch:
                 if hits := len(self.scores(Words([], chosen))):
                     found.append((hits, " ".join(chosen)))
         return [text for _, text in sorted(found)][:3]
+
+    def heads(self, wanted: str) -> list[tuple[int, str]]:
+        for head, _, language in compounds(wanted):
+            own = [each for each in self.live if each.language == language]
+            if any(key(word, language) == key(head, language) for word in self.vocabulary(own)):
+                return [(0, head)]
+        return []
 
     def corrections(self, wanted: str) -> list[tuple[int, str]]:
         return self.similar(wanted, (TITLE, PLACE)) or self.similar(wanted, (TITLE, PLACE, TEXT))

@@ -172,6 +172,8 @@ def test_suggestions(client):
     assert suggested("verpleegkunidge nacht") == ["verpleegkundige nacht"]
     assert suggested("verpleegkundige kok") == ["kok", "verpleegkundige"]
     assert suggested("afdelngen") == ["afdelingen"]  # in a text only
+    assert suggested("bedrijfskok") == []  # a head has more than three letters
+    assert suggested("pleegafdelingen") == ["afdelingen"]  # the end of a compound
     assert suggested("zzzzzz") == []
     assert suggested("verpleegkunidge", **{"filter[regions]": "gent"}) == ["verpleegkundige"]
     assert suggested("kik", **{"filter[regions]": "gent"}) == []
