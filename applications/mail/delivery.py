@@ -74,6 +74,10 @@ class MailDelivery:
             later = change.visible_at
             Message.objects.filter(pk=item.pk).update(queued_at=later, next_at=later)
             return "postponed"
+        # The mail server refused it for now, and it was not `queued` when the move was undone.
+        if change and item.kind == Message.Kind.STAGE and change.is_followed():
+            Message.objects.filter(pk=item.pk, state=Message.State.QUEUED).delete()
+            return "gone"
         item.attempts += 1
         is_readable = may_still_read(item)
         claimed = Message.objects.filter(pk=item.pk, state=Message.State.QUEUED)

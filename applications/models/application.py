@@ -334,6 +334,10 @@ class StageChange(models.Model):
         """When the applicant sees the status: after the calendar days of the embargo."""
         return days_after(self.at, 0 if self.is_exempt_from_embargo else self.stage.embargo_days)
 
+    def is_followed(self) -> bool:
+        """Return whether the application was moved again, or the change was undone."""
+        return StageChange.objects.filter(application=self.application_id, pk__gt=self.pk).exists()
+
 
 def without_undone(changes: list[StageChange]) -> list[StageChange]:
     """Return the `changes` of an application, in their order, without those that were undone and without the

@@ -16,7 +16,9 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +53,11 @@ class Run:
         self.nodes: list[subprocess.Popen] = []
         self.done: Counter[str] = Counter()
         self.started_at = time.monotonic()
+        self.ahead = timedelta()  # the clock of the dispatchers
 
     def start(self) -> subprocess.Popen:
-        command = [sys.executable, "-m", "tests.chaos.mail_dispatcher", str(LAST_AFTER)]
+        words = (str(LAST_AFTER), str(self.ahead.total_seconds()))
+        command = [sys.executable, "-m", "tests.chaos.mail_dispatcher", *words]
         return subprocess.Popen(
             command, env=SYSTEM_ENV | self.env, cwd=ROOT, stdout=self.log, stderr=self.log
         )
@@ -87,11 +91,11 @@ class Run:
         self.log.close()
 
 
-def mistakes(rows: list[tuple[str, str, str]], recipients: Counter[str]) -> list[str]:
+def mistakes(rows: list[tuple[str, str, str]], recipients: Mapping[str, int]) -> list[str]:
     """Return what is wrong, one line per email. `rows` have address, state and error."""
     found = []
     for to, state, error in rows:
-        count = recipients[to]
+        count = recipients.get(to, 0)
         if count > 1:
             found.append(f"{to} was sent {count} times")
         elif state == "sent" and count == 0:

@@ -1,8 +1,9 @@
-"""The check of `tests.chaos.mail`: what counts as a mistake."""
+"""The checks of `tests.chaos.mail` and `tests.chaos.stage_mail`: what counts as a mistake."""
 
 from collections import Counter
 
 from tests.chaos.mail import mistakes
+from tests.chaos.stage_mail import left_over
 
 UNKNOWN = "The dispatcher was stopped: it may have been delivered."
 
@@ -21,3 +22,11 @@ def test_mistakes_are_named():
     )
     found = [(row, count, mistakes([row], Counter({row[0]: count}))) for row, count, _ in cases]
     assert found == list(cases)
+
+
+def test_emails_of_undone_moves_are_named():
+    """By state and attempts at the end and just after the undo; None: no email."""
+    assert [left_over(*pair) for pair in ((None, None), (("sent", 1), ("sending", 1)))] == ["", ""]
+    assert "waits" in left_over(None, ("queued", 0))
+    assert "was written" in left_over(("sent", 1), None)
+    assert "was tried again" in left_over(("sent", 2), ("sending", 1))

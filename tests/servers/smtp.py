@@ -15,7 +15,7 @@ import re
 import socketserver
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import suppress
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -38,6 +38,7 @@ class MailServer:
         self.connections = 0
         self.lock = threading.Lock()
         self._known: set[str] = set()
+        self._times: dict[tuple[str, str], list[float]] = defaultdict(list)
         self._server: Any = None
 
     @property
@@ -78,7 +79,12 @@ class MailServer:
         email = message_from_bytes(content, policy=policy.SMTP)
         with self.lock:
             self.accepted.append(cast(EmailMessage, email))
+            self._times[recipient, str(email["Subject"])].append(time.time())
             self.recipients[recipient] += 1
+
+    def times_of(self, subject: str) -> dict[str, list[float]]:
+        """Return when emails with `subject` arrived, in seconds since 1970, by recipient."""
+        return {to: times for (to, each), times in self._times.items() if each == subject}
 
 
 class _Handler(socketserver.StreamRequestHandler):

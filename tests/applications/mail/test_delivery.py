@@ -144,6 +144,23 @@ def only_errors():
     return set(Message.objects.values_list("error", flat=True))
 
 
+def test_email_of_a_stage_is_not_tried_again_after_an_undo(delivery, clock, mail_server, monkeypatch):
+    application = make_application(created_at=NOW)
+    move = application.changes.get()
+    put("grey-x@example.org", kind=Message.Kind.STAGE, application=application, stage_change=move)
+    send = delivery.transport.send
+
+    def undo_meanwhile(email):
+        move.stage.changes.create(application=application, is_undo=True)
+        send(email)
+
+    monkeypatch.setattr(delivery.transport, "send", undo_meanwhile)
+    assert work(delivery, clock) == ["postponed"]
+    clock.advance(seconds=60)
+    assert work(delivery, clock) == ["gone"]
+    assert (list(Message.objects.all()), mail_server.accepted) == ([], [])
+
+
 def test_connection_lost_before_the_content_is_tried_again(delivery, clock, mail_server):
     for to in ("421-x@example.org", "lost-x@example.org", "mia@example.org"):
         put(to)

@@ -26,8 +26,7 @@ from vacancies.models import Filter, ListedVacancy, Vacancy
 def migrating(test: Any) -> Any:
     """Mark a test that changes the tables."""
     marks = pytest.mark
-    test = marks.django_db(transaction=True)(marks.slow("runs migrations")(test))
-    return marks.each_django(marks.each_database(test))
+    return marks.each_database(marks.django_db(transaction=True)(marks.slow("runs migrations")(test)))
 
 
 def migrate(*words: str, **options: Any) -> None:
@@ -119,6 +118,7 @@ def assert_applied() -> None:
 
 
 @migrating
+@pytest.mark.each_django
 def test_online_operations_apply_and_reverse(online):
     migrate()
     assert_applied()
@@ -143,6 +143,7 @@ def test_online_operations_apply_and_reverse(online):
 
 
 @migrating
+@pytest.mark.each_django
 @pytest.mark.parametrize("direction", ["forwards", "backwards"])
 @pytest.mark.parametrize("number", [1, 2])
 def test_interrupted_table_rebuild_loses_no_table(online, direction, number):
