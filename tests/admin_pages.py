@@ -42,7 +42,7 @@ from tests.applications.makers import make_application, make_file, make_stage, m
 from tests.factories import make_brand, make_filter, make_option, make_recruiter, make_vacancy
 from vacancies.admin.publication.selection import VacancySelection
 from vacancies.history.versions import read_content, record, record_deletion
-from vacancies.models import Attachment, Change, Filter, Vacancy, VacancyTemplate, Version
+from vacancies.models import Attachment, Change, Filter, Requisition, Vacancy, VacancyTemplate, Version
 from vacancies.operations.approval_requests import request_approval
 from vacancies.querysets import EVERY_BRAND
 
@@ -142,6 +142,10 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
         Vacancy.objects.filter(pk=vacancy.pk).update(location=f"{text} elsewhere")
         record(vacancy, Change.CHANGED, author=colleague, at=now)
     stored = {"content": read_content(made["draft"]), "updated_by": colleague}
+    for name in ("draft", "shown"):
+        Requisition.objects.create(
+            vacancy=made[name], client=f"{text} client {WORD}", note=f"{text} {WORD}", criteria=[text]
+        )
     VacancyTemplate.objects.create(name=f"{text} stored {WORD}", brand=brand, **stored)
     request_approval(made["spare"], {"title": f"{text} asked"}, note=text, at=now, author=colleague)
     gone = make_vacancy(title=f"{text} gone {WORD}", **common)
@@ -363,6 +367,11 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         "option": {"label": "Posted"},
         "password": dict.fromkeys(("password1", "password2"), "correct horse battery")
         | {"usable_password": "true"},
+        "internal": {
+            "internal-client": "Posted",
+            "internal-positions": 1,
+            "seen": _seen(row) if kind == "internal" else "",
+        },
         "autosave": {"page": "posted", "title": "Posted"},
         "discard": {"page": "posted", "title": "Posted"},
     }
@@ -379,6 +388,12 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
     if kind in ("add", "change", "review"):
         return {"data": {**NO_ROWS, **_fields(world, model, None if kind == "add" else row)}}
     return {"data": simple.get(kind, {})}
+
+
+def _seen(vacancy: Any) -> str:
+    """The version of the internal data that the page of `vacancy` has."""
+    row = Requisition.objects.filter(vacancy=vacancy).first()
+    return row.updated_at.isoformat() if row else ""
 
 
 def _fields(world: SimpleNamespace, model: str, row: Any) -> dict[str, Any]:
@@ -465,7 +480,9 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
         "applications.Token": {"user": world.foreign.applicant}, "auth.User": {},  "auth.User_groups": {},
         "applications.AccessLog": {"application": world.foreign.application.pk},
     }  # fmt: skip
-    for name in ("VacancyOption", "VacancyRecruiter", "Place", "Attachment", "Version", "Approval"):
+    for name in (
+        *("VacancyOption", "VacancyRecruiter", "Place", "Attachment", "Version", "Approval"), "Requisition",
+    ):  # fmt: skip
         own[f"vacancies.{name}"] = {"vacancy__in": vacancies}
     for name in ("StageChange", "HistoryEntry", "Note", "Message"):
         own[f"applications.{name}"] = {"application__vacancy__in": vacancies}

@@ -20,6 +20,7 @@ from applications.admin.application_notes import NotesAdmin
 from applications.admin.application_order import neighbours
 from applications.admin.brand_access import log_access
 from applications.admin.erasure import ErasureAdmin, may_erase
+from applications.admin.filling import report_filled
 from applications.admin.move_form import email_context
 from applications.models import Access, Application
 from applications.operations import move, undo_moves
@@ -59,6 +60,11 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             Application.objects.select_for_update().filter(pk=application.pk).first()
             application = super().get_object(request, object_id, from_field)
         return application
+
+    def get_form(self, request: UserRequest, *args: Any, **kwargs: Any) -> Any:
+        form = super().get_form(request, *args, **kwargs)
+        form.user = request.user
+        return form
 
     def get_fieldsets(self, request: UserRequest, obj: Application | None = None) -> Any:
         """A read-only page shows the stage as text."""
@@ -174,8 +180,12 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
         obj.save(update_fields=[*changed, "updated_at"])
         if form.cleaned_data["stage"].pk != obj.stage_id:
             rows = Application.objects.filter(pk=obj.pk)
+            stage = form.cleaned_data["stage"]
             chosen = form.move_form.chosen(request) if form.move_form else {}
-            move(applications=rows, stage=form.cleaned_data["stage"], author=request.user, at=now, **chosen)
+            is_filled = chosen.pop("is_filled", False)
+            moved, _there = move(applications=rows, stage=stage, author=request.user, at=now, **chosen)
+            for text in report_filled(request, moved, stage, is_marked=is_filled, at=now):
+                self.message_user(request, text, messages.SUCCESS)
         log_access(request.user, Access.CHANGE, obj.pk)
 
     def save_formset(

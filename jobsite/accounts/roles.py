@@ -15,6 +15,7 @@ VACANCY_PARTS = {  # edited and deleted with the vacancy
 RECRUITER = {
     "vacancies.vacancy": ALL,
     **VACANCY_PARTS,
+    "vacancies.requisition": "view change",
     "vacancies.vacancytemplate": ALL,
     "vacancies.brand": "view",
     "vacancies.recruiter": "view add change",

@@ -53,6 +53,7 @@ PARTS = {
     "email": {R: "va", B: "va", E: "va", A: "v", D: "vacd"},
     "template": {R: "va", B: "va", E: "va", A: "v", D: "va"},
     "person": {D: "d"},
+    "requisition": {R: "vc", B: "vc", E: "vc", A: "v", D: "vc"},
 }
 for permissions in (*MAY.values(), *PARTS.values()):  # an approver has the pages of a recruiter
     if R in permissions:
@@ -73,6 +74,7 @@ ASKS = {
     "applications.application undo-moves": ("c", NEITHER),  # undoes only what the same user moved
     "applications.application emails": (NEITHER, "email a"),
     "applications.application emails/cancel": ("email a", NEITHER),  # those that the same user queued
+    "applications.application emails/others": (NEITHER, NEITHER),  # of a vacancy; see test_filling.py
     "applications.application cancel-email": (NEITHER, NEITHER),  # one that waits
     "applications.application erase": ("person d", "person d"),
     "applications.application files": ("v", NEITHER), "applications.application files/shown": ("v", NEITHER),
@@ -88,6 +90,7 @@ ASKS = {
     "vacancies.filter options": ("v", NEITHER),
     "vacancies.vacancy preview": "vv", "vacancies.vacancy application-form": "vv",
     "vacancies.vacancy reports": ("v", NEITHER),
+    "vacancies.vacancy internal": ("requisition v", "requisition c"),
     "vacancies.vacancy review": (NEITHER, "c"), "vacancies.vacancy deleted": "vv",
     "vacancies.vacancy autosave": (NEITHER, "c"), "vacancies.vacancy discard": (NEITHER, "c"),
     "vacancies.vacancy export-csv": "vv", "vacancies.vacancy export-xlsx": "vv",
