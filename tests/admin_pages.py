@@ -154,7 +154,9 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     gone.delete()
     applicant = User.objects.create_user(f"{text}_applicant", f"{text}@applicant.test", last_name=text)
     first = make_stage(f"Stage {text[2:]}")
-    application = make_application(user=applicant, vacancy=made["shown"], stage=first, read_at=now)
+    application = make_application(
+        user=applicant, vacancy=made["shown"], stage=first, read_at=now, is_spontaneous=True
+    )
     later = make_stage(f"Later {text[2:]}", embargo_days=9)
     StageChange.objects.create(application=application, stage=later, author=colleague, at=now)
     Note.objects.create(application=application, author=colleague, text=f"{text} note {WORD}")
@@ -359,6 +361,7 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         "views": {"name": "Posted", "query": "state=draft"},
         "views/add": {"name": "Posted", "query": "state=draft"},
         "note": {"text": "Posted"},
+        "consider": {"vacancy": world.foreign.spare.pk},
         "email": {"subject": "Posted", "body": "Posted", "step": "send"},
         "move": {"applications": f"{pk if row else 0}:{change or ''}", "stage": world.other_stage.pk},
         "emails": {"applications": f"{pk if row else 0}:{change or ''}", "stage": world.other_stage.pk},

@@ -1,5 +1,6 @@
 """The admin page of one application: the answers beside the form, stage, notes and emails."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -19,6 +20,7 @@ from applications.admin.application_form import ApplicationForm, StepInline
 from applications.admin.application_notes import NotesAdmin
 from applications.admin.application_order import neighbours
 from applications.admin.brand_access import log_access
+from applications.admin.considering import consider_view
 from applications.admin.erasure import ErasureAdmin, may_erase
 from applications.admin.filling import report_filled
 from applications.admin.move_form import email_context
@@ -35,7 +37,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
     """The page of an application. `ApplicationAdmin` adds the list."""
 
     form = ApplicationForm
-    fieldsets = ((_("Decision"), {"fields": ("stage", "rating", "is_spontaneous")}),)
+    fieldsets = ((_("Decision"), {"fields": ("stage", "rating")}),)
     readonly_fields = ("current_stage",)
     inlines = (StepInline,)
 
@@ -45,6 +47,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         views = {"undo": self.undo_view, "unread": self.unread_view}
+        views["consider"] = partial(consider_view, self)
         return [*self.object_urls(views), *super().get_urls()]
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
@@ -176,7 +179,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
     def save_model(self, request: UserRequest, obj: Application, form: ApplicationForm, change: bool) -> None:
         now = timezone.now()
         obj.updated_at = now
-        changed = [name for name in ("rating", "is_spontaneous") if name in form.changed_data]
+        changed = ["rating"] if "rating" in form.changed_data else []
         obj.save(update_fields=[*changed, "updated_at"])
         if form.cleaned_data["stage"].pk != obj.stage_id:
             rows = Application.objects.filter(pk=obj.pk)

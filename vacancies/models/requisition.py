@@ -46,6 +46,11 @@ class Requisition(models.Model):
         return str(self.vacancy)
 
     @classmethod
+    def takes_open_applications(cls, vacancy: Vacancy) -> bool:
+        """Return whether new applications to `vacancy` are open ones."""
+        return cls.objects.filter(vacancy=vacancy, is_for_open_applications=True).exists()
+
+    @classmethod
     def of(cls, vacancy: Vacancy) -> "Requisition":
         """Return the internal data of `vacancy`, unsaved if it has none."""
         return getattr(vacancy, "requisition", None) or cls(vacancy=vacancy)

@@ -83,6 +83,7 @@ ASKS = {
     "applications.application delete-note": (NEITHER, NEITHER),  # for its author only
     "applications.application email": ("email a", "email a"),
     "applications.application undo": (NEITHER, "c"), "applications.application unread": (NEITHER, "c"),
+    "applications.application consider": ("c", NEITHER),  # of an open one; see test_considering.py
     "applications.message digest": (NEITHER, NEITHER),  # redirects to the next one
     "applications.message mine": ("applications.application v", "applications.application v"),
     "vacancies.brand emails": "vc",
