@@ -28,6 +28,7 @@ from applications.models import (
     Message,
     Note,
     Reason,
+    Scorecard,
     StageChange,
     Status,
     SubmissionFile,
@@ -161,6 +162,10 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     StageChange.objects.create(application=application, stage=later, author=colleague, at=now)
     Note.objects.create(application=application, author=colleague, text=f"{text} note {WORD}")
     step = make_step(application, f"{text} talk {WORD}", result=text, planned_at=now + timedelta(days=1))
+    Scorecard.objects.create(
+        application=application, entry=step, author=colleague, recommendation=1, text=f"{text} card {WORD}",
+        scores=[{"name": f"{text} criterion", "score": 2}], sent_at=now,
+    )  # fmt: skip
     submission = make_submission(application, {"cv": text}, consent_text=text, source=text)
     make_file(submission, f"{text}.pdf", pk=application.pk)  # the URL of its page has the same number
     AccessLog.objects.create(actor=colleague, application=application.pk, action="view")
@@ -361,6 +366,11 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         "views": {"name": "Posted", "query": "state=draft"},
         "views/add": {"name": "Posted", "query": "state=draft"},
         "note": {"text": "Posted"},
+        "scorecard": {
+            "recommendation": 3,
+            "text": "Posted",
+            "criteria": _criteria(row) if kind == "scorecard" else "",
+        },
         "consider": {"vacancy": world.foreign.spare.pk},
         "email": {"subject": "Posted", "body": "Posted", "step": "send"},
         "move": {"applications": f"{pk if row else 0}:{change or ''}", "stage": world.other_stage.pk},
@@ -391,6 +401,11 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
     if kind in ("add", "change", "review"):
         return {"data": {**NO_ROWS, **_fields(world, model, None if kind == "add" else row)}}
     return {"data": simple.get(kind, {})}
+
+
+def _criteria(application: Any) -> str:
+    """The criteria that the page of a scorecard shows."""
+    return json.dumps(application.vacancy.requisition.criteria) if application else ""
 
 
 def _seen(vacancy: Any) -> str:
@@ -487,7 +502,7 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
         *("VacancyOption", "VacancyRecruiter", "Place", "Attachment", "Version", "Approval"), "Requisition",
     ):  # fmt: skip
         own[f"vacancies.{name}"] = {"vacancy__in": vacancies}
-    for name in ("StageChange", "HistoryEntry", "Note", "Message"):
+    for name in ("StageChange", "HistoryEntry", "Note", "Scorecard", "Message"):
         own[f"applications.{name}"] = {"application__vacancy__in": vacancies}
     found = {label: list(_values(apps.get_model(label), **wanted)) for label, wanted in own.items()}
     served = Vacancy.objects.with_form().filter(brand=world.foreign.brand).order_by("pk")

@@ -24,6 +24,7 @@ from applications.admin.considering import consider_view
 from applications.admin.erasure import ErasureAdmin, may_erase
 from applications.admin.filling import report_filled
 from applications.admin.move_form import email_context
+from applications.admin.scorecards import scorecard_view, scorecards_context
 from applications.models import Access, Application
 from applications.operations import move, undo_moves
 from jobsite.admin.base import as_id
@@ -47,7 +48,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         views = {"undo": self.undo_view, "unread": self.unread_view}
-        views["consider"] = partial(consider_view, self)
+        views |= {"consider": partial(consider_view, self), "scorecard": partial(scorecard_view, self)}
         return [*self.object_urls(views), *super().get_urls()]
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
@@ -131,6 +132,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             **neighbours(self, request, obj),
             **self.notes_context(request, obj),
             **self.emails_context(request, obj),
+            **scorecards_context(request, obj),
         }
         return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 

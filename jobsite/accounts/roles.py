@@ -27,6 +27,7 @@ RECRUITER = {
     "applications.application": "view change export",
     "applications.historyentry": ALL,
     "applications.note": "view add",
+    "applications.scorecard": "view add",
     "applications.message": "view add",
     "applications.mailtemplate": "view",
     "applications.stage": "view",

@@ -53,6 +53,7 @@ PARTS = {
     "email": {R: "va", B: "va", E: "va", A: "v", D: "vacd"},
     "template": {R: "va", B: "va", E: "va", A: "v", D: "va"},
     "person": {D: "d"},
+    "scorecard": {R: "va", B: "va", E: "va", A: "v", D: "va"},
     "requisition": {R: "vc", B: "vc", E: "vc", A: "v", D: "vc"},
 }
 for permissions in (*MAY.values(), *PARTS.values()):  # an approver has the pages of a recruiter
@@ -83,6 +84,7 @@ ASKS = {
     "applications.application delete-note": (NEITHER, NEITHER),  # for its author only
     "applications.application email": ("email a", "email a"),
     "applications.application undo": (NEITHER, "c"), "applications.application unread": (NEITHER, "c"),
+    "applications.application scorecard": ("scorecard a", "scorecard a"),
     "applications.application consider": ("c", NEITHER),  # of an open one; see test_considering.py
     "applications.message digest": (NEITHER, NEITHER),  # redirects to the next one
     "applications.message mine": ("applications.application v", "applications.application v"),

@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.contrib.admin.models import CHANGE as CHANGED
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -34,6 +34,7 @@ from vacancies.models import Requisition, Vacancy
 
 VIEW, CHANGE = "vacancies.view_requisition", "vacancies.change_requisition"
 CONFLICT = 409
+CRITERIA_MAX, CRITERION_MAX = 12, 100  # names; characters of a name
 
 
 class RequisitionForm(forms.ModelForm):
@@ -42,6 +43,12 @@ class RequisitionForm(forms.ModelForm):
 
     is_filled = forms.BooleanField(
         label=gettext_lazy("filled"), required=False, widget=UnfoldBooleanWidget
+    )  # fmt: skip
+
+    criteria = forms.CharField(
+        label=gettext_lazy("criteria of scorecards"), required=False,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
+        help_text=gettext_lazy("One per line, at most 12. Interviewers give each a score from 1 to 4."),
     )  # fmt: skip
 
     class Meta:
@@ -54,12 +61,12 @@ class RequisitionForm(forms.ModelForm):
             "is_for_open_applications": UnfoldBooleanWidget,
         }
 
-    field_order = ("client", "positions", "is_filled", "note", "is_for_open_applications")
+    field_order = ("client", "positions", "is_filled", "note", "is_for_open_applications", "criteria")
 
     def __init__(self, data: Any = None, *, instance: Requisition) -> None:
         self.filled_at = instance.filled_at
         # With a prefix: the form of the vacancy is on the same page.
-        initial = {"is_filled": instance.filled_at is not None}
+        initial = {"is_filled": instance.filled_at is not None, "criteria": "\r\n".join(instance.criteria)}
         super().__init__(data, instance=instance, initial=initial, prefix="internal")
         self.seen = instance.updated_at.isoformat() if instance.pk else ""
         if self.filled_at:
@@ -79,9 +86,23 @@ class RequisitionForm(forms.ModelForm):
         conflicts = self.conflicts
         return [{"field": field, "stored": conflicts.get(field.name)} for field in self.visible_fields()]
 
+    def clean_criteria(self) -> str:
+        """Return one name per line, without spaces around it and without empty lines."""
+        names = [name for line in self.cleaned_data["criteria"].splitlines() if (name := line.strip())]
+        if len(names) > CRITERIA_MAX:
+            text = _("Enter at most %(max)d criteria; there are %(count)d.")
+            raise ValidationError(text % {"max": CRITERIA_MAX, "count": len(names)})
+        if twice := next((name for name in names if names.count(name) > 1), ""):
+            raise ValidationError(_("“%(name)s” is there twice.") % {"name": twice})
+        if long := next((name for name in names if len(name) > CRITERION_MAX), ""):
+            text = _("“%(name)s…” is longer than %(max)d characters.")
+            raise ValidationError(text % {"name": long[:20], "max": CRITERION_MAX})
+        return "\n".join(names)
+
     def save(self, commit: bool = True) -> Requisition:
         now = timezone.now()
         self.instance.filled_at = (self.filled_at or now) if self.cleaned_data["is_filled"] else None
+        self.instance.criteria = self.cleaned_data["criteria"].splitlines()
         self.instance.updated_at = now
         return super().save(commit)
 
