@@ -1,5 +1,6 @@
 """Querysets of applications: ownership, order and related rows."""
 
+from datetime import datetime, timedelta
 from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Any, Self
 
@@ -138,6 +139,12 @@ class HistoryQuerySet(models.QuerySet):
     def visible(self) -> Self:
         """Steps that the applicant may see (docs/decisions.md #51)."""
         return self.filter(is_visible=True)
+
+    def ended(self, *, at: datetime) -> Self:
+        """Interviews and tasks that ended at `at`, at most a week ago. They have no end yet: an hour is the
+        usual length."""
+        end = at - timedelta(hours=1)
+        return self.filter(planned_at__lte=end, planned_at__gt=end - timedelta(days=7))
 
     def in_order(self) -> Self:
         return self.order_by("planned_at", "created_at", "pk")

@@ -28,6 +28,7 @@ from applications.models import (
     Message,
     Note,
     Reason,
+    Scorecard,
     StageChange,
     Status,
     SubmissionFile,
@@ -42,7 +43,7 @@ from tests.applications.makers import make_application, make_file, make_stage, m
 from tests.factories import make_brand, make_filter, make_option, make_recruiter, make_vacancy
 from vacancies.admin.publication.selection import VacancySelection
 from vacancies.history.versions import read_content, record, record_deletion
-from vacancies.models import Attachment, Change, Filter, Vacancy, VacancyTemplate, Version
+from vacancies.models import Attachment, Change, Filter, Requisition, Vacancy, VacancyTemplate, Version
 from vacancies.operations.approval_requests import request_approval
 from vacancies.querysets import EVERY_BRAND
 
@@ -142,6 +143,10 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
         Vacancy.objects.filter(pk=vacancy.pk).update(location=f"{text} elsewhere")
         record(vacancy, Change.CHANGED, author=colleague, at=now)
     stored = {"content": read_content(made["draft"]), "updated_by": colleague}
+    for name in ("draft", "shown"):
+        Requisition.objects.create(
+            vacancy=made[name], client=f"{text} client {WORD}", note=f"{text} {WORD}", criteria=[text]
+        )
     VacancyTemplate.objects.create(name=f"{text} stored {WORD}", brand=brand, **stored)
     request_approval(made["spare"], {"title": f"{text} asked"}, note=text, at=now, author=colleague)
     gone = make_vacancy(title=f"{text} gone {WORD}", **common)
@@ -150,11 +155,17 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     gone.delete()
     applicant = User.objects.create_user(f"{text}_applicant", f"{text}@applicant.test", last_name=text)
     first = make_stage(f"Stage {text[2:]}")
-    application = make_application(user=applicant, vacancy=made["shown"], stage=first, read_at=now)
+    application = make_application(
+        user=applicant, vacancy=made["shown"], stage=first, read_at=now, is_spontaneous=True
+    )
     later = make_stage(f"Later {text[2:]}", embargo_days=9)
     StageChange.objects.create(application=application, stage=later, author=colleague, at=now)
     Note.objects.create(application=application, author=colleague, text=f"{text} note {WORD}")
     step = make_step(application, f"{text} talk {WORD}", result=text, planned_at=now + timedelta(days=1))
+    Scorecard.objects.create(
+        application=application, entry=step, author=colleague, recommendation=1, text=f"{text} card {WORD}",
+        scores=[{"name": f"{text} criterion", "score": 2}], sent_at=now,
+    )  # fmt: skip
     submission = make_submission(application, {"cv": text}, consent_text=text, source=text)
     make_file(submission, f"{text}.pdf", pk=application.pk)  # the URL of its page has the same number
     AccessLog.objects.create(actor=colleague, application=application.pk, action="view")
@@ -355,6 +366,12 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         "views": {"name": "Posted", "query": "state=draft"},
         "views/add": {"name": "Posted", "query": "state=draft"},
         "note": {"text": "Posted"},
+        "scorecard": {
+            "recommendation": 3,
+            "text": "Posted",
+            "criteria": _criteria(row) if kind == "scorecard" else "",
+        },
+        "consider": {"vacancy": world.foreign.spare.pk},
         "email": {"subject": "Posted", "body": "Posted", "step": "send"},
         "move": {"applications": f"{pk if row else 0}:{change or ''}", "stage": world.other_stage.pk},
         "emails": {"applications": f"{pk if row else 0}:{change or ''}", "stage": world.other_stage.pk},
@@ -363,6 +380,11 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         "option": {"label": "Posted"},
         "password": dict.fromkeys(("password1", "password2"), "correct horse battery")
         | {"usable_password": "true"},
+        "internal": {
+            "internal-client": "Posted",
+            "internal-positions": 1,
+            "seen": _seen(row) if kind == "internal" else "",
+        },
         "autosave": {"page": "posted", "title": "Posted"},
         "discard": {"page": "posted", "title": "Posted"},
     }
@@ -379,6 +401,17 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
     if kind in ("add", "change", "review"):
         return {"data": {**NO_ROWS, **_fields(world, model, None if kind == "add" else row)}}
     return {"data": simple.get(kind, {})}
+
+
+def _criteria(application: Any) -> str:
+    """The criteria that the page of a scorecard shows."""
+    return json.dumps(application.vacancy.requisition.criteria) if application else ""
+
+
+def _seen(vacancy: Any) -> str:
+    """The version of the internal data that the page of `vacancy` has."""
+    row = Requisition.objects.filter(vacancy=vacancy).first()
+    return row.updated_at.isoformat() if row else ""
 
 
 def _fields(world: SimpleNamespace, model: str, row: Any) -> dict[str, Any]:
@@ -465,9 +498,11 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
         "applications.Token": {"user": world.foreign.applicant}, "auth.User": {},  "auth.User_groups": {},
         "applications.AccessLog": {"application": world.foreign.application.pk},
     }  # fmt: skip
-    for name in ("VacancyOption", "VacancyRecruiter", "Place", "Attachment", "Version", "Approval"):
+    for name in (
+        *("VacancyOption", "VacancyRecruiter", "Place", "Attachment", "Version", "Approval"), "Requisition",
+    ):  # fmt: skip
         own[f"vacancies.{name}"] = {"vacancy__in": vacancies}
-    for name in ("StageChange", "HistoryEntry", "Note", "Message"):
+    for name in ("StageChange", "HistoryEntry", "Note", "Scorecard", "Message"):
         own[f"applications.{name}"] = {"application__vacancy__in": vacancies}
     found = {label: list(_values(apps.get_model(label), **wanted)) for label, wanted in own.items()}
     served = Vacancy.objects.with_form().filter(brand=world.foreign.brand).order_by("pk")

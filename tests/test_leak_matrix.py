@@ -24,8 +24,8 @@ from jobsite.db.transactions import dry_run
 from tests import admin_pages
 from tests.applications.makers import make_token
 from tests.hostile import content as hostile_content
-from tests.hostile.content import ABSENT, HIDDEN, HIDDEN_WORD
-from vacancies.models import Attachment, Vacancy
+from tests.hostile.content import ABSENT, HIDDEN, HIDDEN_WORD, INTERNAL
+from vacancies.models import Attachment, Requisition, Vacancy
 
 pytestmark = pytest.mark.django_db
 
@@ -134,6 +134,8 @@ class World:
         recruiter.groups.add(Group.objects.get(name="Recruiter"))
         for vacancy in Vacancy.objects.filter(pk__in=HIDDEN.values()):
             vacancy.brand.members.add(recruiter)
+        for vacancy in Vacancy.objects.filter(requisition=None):  # also of shown ones
+            Requisition.objects.create(vacancy=vacancy, **INTERNAL)
         self.sessions = {
             "expired session": self.site.sessions["expired"],
             "applicant B": self.site.sessions["B"],
@@ -218,7 +220,7 @@ def may_read(viewer: str, route: str) -> frozenset[str]:
 
 def leaks(text: str, allowed: frozenset[str]) -> list[str]:
     """Return the kinds of hidden content in `text` that are not `allowed`."""
-    kinds = "|".join([*HIDDEN, r"step of \w"])
+    kinds = "|".join([*HIDDEN, r"step of \w", "requisition"])
     found = re.findall(rf"{HIDDEN_WORD}(?:[ _%20+-]*({kinds})?)", text)
     return [kind or "a file or a link" for kind in found if kind not in allowed and (kind or not allowed)]
 

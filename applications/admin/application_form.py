@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.contrib.auth.models import User
 from django.db.models import Model
 from django.forms.renderers import BaseRenderer
 from django.utils.html import format_html
@@ -11,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import StackedInline
 from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSelectWidget
 
+from applications.admin.filling import filled_by
 from applications.admin.move_form import MoveForm
 from applications.models import Application, HistoryEntry, Stage, StageChange
 from jobsite.admin.base import as_id
@@ -40,6 +42,7 @@ class ApplicationForm(forms.ModelForm):
     changes only if the user chose another one, and nobody else changed it in the meantime. `confirmed` is the
     id of the stage whose confirmation the user saw, if a move there needs one; `move_form` asks for more."""
 
+    user: User  # set by the page
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
     confirmed = forms.CharField(required=False, widget=forms.HiddenInput)
     stage = forms.ModelChoiceField(
@@ -60,7 +63,7 @@ class ApplicationForm(forms.ModelForm):
 
     class Meta:
         model = Application
-        fields = ("rating", "is_spontaneous")
+        fields = ("rating",)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -87,7 +90,8 @@ class ApplicationForm(forms.ModelForm):
         is_moved = self.latest is None or stage.pk != self.latest.stage_id
         if is_moved and stage.needs_confirmation:
             is_confirmed = data.get("confirmed") == str(stage.pk)
-            self.move_form = MoveForm(self.data if is_confirmed else None, stage=stage)
+            fills = filled_by([self.instance.pk], stage, user=self.user)
+            self.move_form = MoveForm(self.data if is_confirmed else None, stage=stage, fills=fills)
             if not self.move_form.is_valid():
                 self.is_unconfirmed = True
                 self.add_error("stage", gettext("Confirm this decision."))

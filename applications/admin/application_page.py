@@ -1,5 +1,6 @@
 """The admin page of one application: the answers beside the form, stage, notes and emails."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -19,8 +20,11 @@ from applications.admin.application_form import ApplicationForm, StepInline
 from applications.admin.application_notes import NotesAdmin
 from applications.admin.application_order import neighbours
 from applications.admin.brand_access import log_access
+from applications.admin.considering import consider_view
 from applications.admin.erasure import ErasureAdmin, may_erase
+from applications.admin.filling import report_filled
 from applications.admin.move_form import email_context
+from applications.admin.scorecards import scorecard_view, scorecards_context
 from applications.models import Access, Application
 from applications.operations import move, undo_moves
 from jobsite.admin.base import as_id
@@ -34,7 +38,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
     """The page of an application. `ApplicationAdmin` adds the list."""
 
     form = ApplicationForm
-    fieldsets = ((_("Decision"), {"fields": ("stage", "rating", "is_spontaneous")}),)
+    fieldsets = ((_("Decision"), {"fields": ("stage", "rating")}),)
     readonly_fields = ("current_stage",)
     inlines = (StepInline,)
 
@@ -44,6 +48,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         views = {"undo": self.undo_view, "unread": self.unread_view}
+        views |= {"consider": partial(consider_view, self), "scorecard": partial(scorecard_view, self)}
         return [*self.object_urls(views), *super().get_urls()]
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
@@ -59,6 +64,11 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             Application.objects.select_for_update().filter(pk=application.pk).first()
             application = super().get_object(request, object_id, from_field)
         return application
+
+    def get_form(self, request: UserRequest, *args: Any, **kwargs: Any) -> Any:
+        form = super().get_form(request, *args, **kwargs)
+        form.user = request.user
+        return form
 
     def get_fieldsets(self, request: UserRequest, obj: Application | None = None) -> Any:
         """A read-only page shows the stage as text."""
@@ -122,6 +132,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             **neighbours(self, request, obj),
             **self.notes_context(request, obj),
             **self.emails_context(request, obj),
+            **scorecards_context(request, obj),
         }
         return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 
@@ -170,12 +181,16 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
     def save_model(self, request: UserRequest, obj: Application, form: ApplicationForm, change: bool) -> None:
         now = timezone.now()
         obj.updated_at = now
-        changed = [name for name in ("rating", "is_spontaneous") if name in form.changed_data]
+        changed = ["rating"] if "rating" in form.changed_data else []
         obj.save(update_fields=[*changed, "updated_at"])
         if form.cleaned_data["stage"].pk != obj.stage_id:
             rows = Application.objects.filter(pk=obj.pk)
+            stage = form.cleaned_data["stage"]
             chosen = form.move_form.chosen(request) if form.move_form else {}
-            move(applications=rows, stage=form.cleaned_data["stage"], author=request.user, at=now, **chosen)
+            is_filled = chosen.pop("is_filled", False)
+            moved, _there = move(applications=rows, stage=stage, author=request.user, at=now, **chosen)
+            for text in report_filled(request, moved, stage, is_marked=is_filled, at=now):
+                self.message_user(request, text, messages.SUCCESS)
         log_access(request.user, Access.CHANGE, obj.pk)
 
     def save_formset(

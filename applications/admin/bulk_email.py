@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import transaction
 from django.http import HttpResponse, HttpResponseNotAllowed, QueryDict
 from django.shortcuts import redirect
@@ -20,6 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from applications.admin.application_emails import WRITE, EmailForm, language_of
 from applications.admin.brand_access import log_access
 from applications.admin.bulk_move import BulkMoveAdmin, stage_sent_by, stages, status_context, time_sent_by
+from applications.admin.filling import undecided
 from applications.admin.move_form import MoveForm
 from applications.admin.selection import ApplicationSelection
 from applications.mail import templates as mail
@@ -42,10 +43,12 @@ CANCELLABLE = timedelta(minutes=1)
 class BulkEmailAdmin(BulkMoveAdmin):
     def get_urls(self) -> list[URLPattern]:
         prefix = "applications_application"
-        view, cancel = map(self.admin_site.admin_view, (self.emails_view, self.cancel_emails_view))
+        views = (self.emails_view, self.cancel_emails_view, self.others_view)
+        view, cancel, others = map(self.admin_site.admin_view, views)
         return [
             path("emails/", view, name=f"{prefix}_emails"),
             path("emails/cancel/", cancel, name=f"{prefix}_cancel_emails"),
+            path("emails/others/", others, name=f"{prefix}_others"),
             *super().get_urls(),
         ]
 
@@ -71,12 +74,25 @@ class BulkEmailAdmin(BulkMoveAdmin):
         mailing = Mailing(template, base_url(request), request.POST) if template else None
         data = request.POST if mailing and "confirmed" in request.POST else None
         initial = request.POST.dict()  # what was chosen for the preview
-        move = MoveForm(data, stage=stage, has_email=True, initial=initial) if stage else None
+        options: dict[str, Any] = {"has_email": True, "initial": initial}
+        move = self.move_form(request, stage, selection, data, **options) if stage else None
         is_valid = mailing and mailing.is_valid() and not (move and move.errors)
         if mailing and data and is_valid and len(selection) <= MAX_EMAILS:
             self._send_all(request, selection, mailing, stage, move.chosen(request) if move else {})
             return redirect(back)
         return self._choose_template(request, selection, back, mailing, stage, move)
+
+    def others_view(self, request: UserRequest) -> HttpResponse:
+        """Start an email to those who applied to `vacancy` and still wait: it is filled."""
+        if not self.has_email_permission(request):
+            raise PermissionDenied
+        vacancy = as_id(request.GET.get("vacancy"))
+        if vacancy is None:
+            raise BadRequest("vacancy is not the id of a vacancy.")
+        waiting = undecided(self.get_queryset(request), vacancy)
+        back = reverse("admin:applications_application_changelist")
+        back = f"{back}?{urlencode({'vacancy__id__exact': vacancy})}"
+        return self._choose_template(request, ApplicationSelection.of(waiting), back)
 
     def _chosen_stage(self, request: UserRequest) -> Stage | None:
         if not request.POST.get("stage"):

@@ -23,6 +23,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from applications.admin.brand_access import BrandScopedNoAddAdmin, log_access
+from applications.admin.filling import filled_by, report_filled
 from applications.admin.move_form import MoveForm, email_context
 from applications.admin.selection import ApplicationSelection
 from applications.mail.stage_email import sent_at
@@ -91,11 +92,18 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
         if request.headers.get("Accept") == "application/json" and not stage.needs_confirmation:
             return self._moved_json(request, selection, stage)
         is_sent = "confirmed" in request.POST or not stage.needs_confirmation
-        form = MoveForm(request.POST if is_sent else None, stage=stage)
+        form = self.move_form(request, stage, selection, request.POST if is_sent else None)
         if not form.is_valid():
             return self.confirm_move(request, selection, stage, back, form)
         self.move_and_report(request, selection, stage, **form.chosen(request))
         return redirect(back)
+
+    @staticmethod
+    def move_form(
+        request: UserRequest, stage: Stage, selection: ApplicationSelection, data: Any = None, **options: Any
+    ) -> MoveForm:
+        fills = filled_by(selection.seen, stage, user=request.user)
+        return MoveForm(data, stage=stage, fills=fills, **options)
 
     def move_and_report(
         self, request: UserRequest, selection: ApplicationSelection, stage: Stage, **chosen: Any
@@ -119,7 +127,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
             "title": gettext("Move to: %(stage)s") % {"stage": stage},
             "people": [each for each in people if each.stage_id != stage.pk],
             "there": there,
-            "form": form or MoveForm(stage=stage),
+            "form": form or self.move_form(request, stage, selection),
             **email_context(request, stage, selection.addressed().exclude(pk__in=[p.pk for p in there])),
             "selection": selection,
             "back": back,
@@ -128,14 +136,16 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
         return TemplateResponse(request, template, context, status=422 if form and form.errors else 200)
 
     def _run(
-        self, request: UserRequest, selection: ApplicationSelection, stage: Stage, **chosen: Any
-    ) -> "Result":
+        self, request: UserRequest, selection: ApplicationSelection, stage: Stage, *,
+        is_filled: bool = False, **chosen: Any,
+    ) -> "Result":  # fmt: skip
         at = timezone.now()
         with transaction.atomic():
             moved, there, elsewhere = move_if_unchanged(
                 seen=selection.seen, stage=stage, author=request.user, at=at, **chosen
             )
             self.log_moves(request, moved, _("Moved to %(stage)s."), stage=stage)
+            filled = report_filled(request, moved, stage, is_marked=is_filled, at=at)
         result = Result(moved, there, elsewhere, undo_url(at) if moved and stage.embargo_days else "")
         if moved:
             text = ngettext("%(count)d moved to %(stage)s.", "%(count)d moved to %(stage)s.", len(moved))
@@ -151,6 +161,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
             )
             time = format_datetime(sent_at(stage, at=at))
             result.messages.append((messages.SUCCESS, text % {"count": count, "time": time}))
+        result.messages += [(messages.SUCCESS, text) for text in filled]
         if there:
             text = ngettext(
                 "%(count)d was already in %(stage)s.", "%(count)d were already in %(stage)s.", len(there)

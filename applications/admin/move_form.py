@@ -1,11 +1,11 @@
 """What a recruiter is asked who moves applications to a stage that needs a confirmation."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import forms
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldBooleanWidget
 
@@ -16,11 +16,12 @@ from jobsite.api.absolute_urls import base_url
 from jobsite.languages import LANGUAGES
 from jobsite.text.formats import format_datetime
 from jobsite.types import Context, UserRequest
+from vacancies.models import Vacancy
 
 
 class MoveForm(forms.Form):
     """The reason, if `stage` asks for one, and whether its email is sent. On a page that writes another email
-    (`has_email`), that of the stage is not sent."""
+    (`has_email`), that of the stage is not sent. `fills` are the vacancies that the move fills."""
 
     reason = forms.ModelChoiceField(
         Reason.objects.none(),
@@ -30,9 +31,18 @@ class MoveForm(forms.Form):
         help_text=_("Applicants do not see it."),
     )
     no_email = forms.BooleanField(label=_("Send no email"), required=False, widget=UnfoldBooleanWidget)
+    is_filled = forms.BooleanField(required=False, widget=UnfoldBooleanWidget)
 
-    def __init__(self, data: Any = None, *, stage: Stage, has_email: bool = False, **kwargs: Any) -> None:
+    def __init__(
+        self, data: Any = None, *, stage: Stage, has_email: bool = False, fills: Sequence[Vacancy] = (),
+        **kwargs: Any,
+    ) -> None:  # fmt: skip
         super().__init__(data, **kwargs)
+        if fills:
+            text = ngettext("Mark “%(vacancy)s” as filled", "Mark %(count)d vacancies as filled", len(fills))
+            self.fields["is_filled"].label = text % {"vacancy": fills[0], "count": len(fills)}
+        else:
+            del self.fields["is_filled"]
         if stage.email is None or has_email:
             del self.fields["no_email"]
         if stage.asks_reason == Stage.AsksReason.NEVER:
@@ -45,12 +55,13 @@ class MoveForm(forms.Form):
         field.required = stage.asks_reason == Stage.AsksReason.MUST and reasons.exists()
 
     def chosen(self, request: UserRequest) -> dict[str, Any]:
-        """Return the arguments for `move`. Requires `is_valid()`."""
+        """Return the arguments for `move`, and `is_filled`. Requires `is_valid()`."""
         data = self.cleaned_data
         return {
             "reason": data.get("reason"),
             "sends_email": "no_email" in data and not data["no_email"],
             "base_url": base_url(request),
+            "is_filled": data.get("is_filled", False),
         }
 
 

@@ -18,6 +18,7 @@ KINDS: dict[Kind, tuple[str, Promise | str]] = {
         _("Every morning: how many applications are new for each vacancy of your brands, if any are new."),
     ),
     Kind.MENTION: ("applications.view_application", _("A colleague mentions you in a note.")),
+    Kind.SCORECARD: ("applications.add_scorecard", _("An interview that you took part in is over.")),
     Kind.CLOSING: (
         "vacancies.view_vacancy",
         _("A vacancy that you worked on closes within a week. Once for each closing date."),

@@ -20,6 +20,7 @@ from applications.models.message import (
     Message,
     Note,
 )
+from applications.models.scorecard import Scorecard
 from applications.models.statistics import DailyApplications
 from applications.models.submission import (
     FormSnapshot,
@@ -48,6 +49,7 @@ __all__ = [
     "Note",
     "Reason",
     "ScanState",
+    "Scorecard",
     "Stage",
     "StageChange",
     "Status",

@@ -78,6 +78,7 @@ class Message(models.Model):
         CLOSING = "closing", _("vacancies that close soon")
         APPROVAL = "approval", _("request for approval")
         DECISION = "decision", _("decision on a request for approval")
+        SCORECARD = "scorecard", _("request for a scorecard")
         INVITATION = "invitation", _("invitation of a colleague")
 
     class State(models.TextChoices):

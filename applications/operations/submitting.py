@@ -31,7 +31,7 @@ from forms_structure.choices import FieldRole
 from forms_structure.structure import HONEYPOT
 from jobsite.db.transactions import retry_on_conflict
 from jobsite.types import JsonObject
-from vacancies.models import Vacancy
+from vacancies.models import Requisition, Vacancy
 
 __all__ = [
     "ClosedError",
@@ -265,6 +265,7 @@ def _create(
         return values.get(form.roles.get(role, ""), "")
 
     attempts = count()
+    is_spontaneous = Requisition.takes_open_applications(vacancy)
 
     def make() -> Application:
         # An account has one application to a vacancy at a time; references are random. Either can conflict.
@@ -280,6 +281,7 @@ def _create(
             phone=value(FieldRole.PHONE),
             language=form.language,
             is_repeated=is_repeated,
+            is_spontaneous=is_spontaneous,
         )
 
     return retry_on_conflict(make)

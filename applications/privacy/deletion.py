@@ -18,6 +18,7 @@ from applications.models import (
     HistoryEntry,
     Message,
     Note,
+    Scorecard,
     StageChange,
     Submission,
     SubmissionFile,
@@ -31,6 +32,7 @@ KINDS = (  # of deleted rows
     "files",
     "emails",
     "notes",
+    "scorecards",
     "stage_changes",
     "steps",
     "accounts",
@@ -53,6 +55,7 @@ _PARTS = {  # of an application, by kind
     "files": SubmissionFile,
     "emails": Message,
     "notes": Note,
+    "scorecards": Scorecard,
     "stage_changes": StageChange,
     "steps": HistoryEntry,
 }
@@ -73,7 +76,7 @@ def delete_applications(pks: Iterable[int]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for start in range(0, len(wanted), BATCH):
         chosen = wanted[start : start + BATCH]
-        for model in (StageChange, HistoryEntry, Note, Message, Submission):
+        for model in (StageChange, HistoryEntry, Note, Scorecard, Message, Submission):
             rows = model._default_manager.filter(application__in=chosen)
             counts["log_entries"] += _delete_log_of(model, rows.values_list("pk", flat=True))
         counts["log_entries"] += _delete_log_of(Application, chosen)

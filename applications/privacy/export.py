@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.contrib.admin.models import LogEntry
@@ -24,6 +25,7 @@ _RELATED = (
     "history",
     "messages",
     "notes",
+    "scorecards",
     "submission__snapshot",
     "submission__files",
 )
@@ -149,7 +151,20 @@ def _application(
             {"at": change.at, "reason": str(change.reason)} for change in changes if change.reason
         ]
         data["notes"] = [{"at": note.created_at, "text": note.text} for note in application.notes.all()]
+        data["scorecards"] = _scorecards(application)
     return data
+
+
+def _scorecards(application: Any) -> list[JsonObject]:
+    return [
+        {
+            "at": card.sent_at,
+            "recommendation": card.get_recommendation_display(),
+            "scores": card.scores,
+            "text": card.text,
+        }
+        for card in application.scorecards.all()
+    ]
 
 
 def _history(application: Application, is_own: bool) -> list[JsonObject]:

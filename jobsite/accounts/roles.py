@@ -15,6 +15,7 @@ VACANCY_PARTS = {  # edited and deleted with the vacancy
 RECRUITER = {
     "vacancies.vacancy": ALL,
     **VACANCY_PARTS,
+    "vacancies.requisition": "view change",
     "vacancies.vacancytemplate": ALL,
     "vacancies.brand": "view",
     "vacancies.recruiter": "view add change",
@@ -26,6 +27,7 @@ RECRUITER = {
     "applications.application": "view change export",
     "applications.historyentry": ALL,
     "applications.note": "view add",
+    "applications.scorecard": "view add",
     "applications.message": "view add",
     "applications.mailtemplate": "view",
     "applications.stage": "view",

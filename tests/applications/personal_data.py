@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from applications.models import AccessLog, StageChange, Token
+from applications.models import AccessLog, Scorecard, StageChange, Token
 from tests.applications.makers import (
     MINE,
     bearer,
@@ -81,6 +81,10 @@ def make_personal_data(name, mail, first, last, recruiter):
         )
         step = make_step(application, f"Talk with {first}", result=f"{last} was good")
         StageChange.objects.create(application=application, stage=make_stage(), author=recruiter)
+        card = Scorecard.objects.create(
+            application=application, author=recruiter, text=f"{first} {last}", recommendation=3, entry=step
+        )
+        log(recruiter, card, text=f"card of {name}")
         AccessLog.objects.create(actor=recruiter, application=application.pk, action="view")
         log(recruiter, step)
         log(recruiter, application, message=json.dumps([{"added": {"name": "step", "object": str(step)}}]))

@@ -50,7 +50,7 @@ def test_erasure_removes_all_data_of_the_applicant(person, caplog):
     assert code == 0
     assert out == (
         "Erased an account with 2 applications, 0 files, 0 emails, 0 notes, 2 steps, 1 tokens, 1 sessions, "
-        "3 failed sign-ins, 7 entries of the admin's log.\n"
+        "3 failed sign-ins, 9 entries of the admin's log.\n"
     )
     # entries of the log about other rows stay as they are, and are listed
     left = {"django_admin_log"}
@@ -164,7 +164,8 @@ def test_export_has_all_data(at, recruiter, time_machine):
             texts | nothing | {
                 "id": application.pk, "vacancy": {"id": vacancy.pk, "title": "Nurse"}, "language": "en",
                 "is_spontaneous": False, "is_repeated": False, "created_at": hour, "updated_at": hour,
-                "emails": [], "notes": [], "reasons": [], "statuses": [{"at": hour, "status": "Received"}],
+                "emails": [], "notes": [], "reasons": [], "scorecards": [],
+                "statuses": [{"at": hour, "status": "Received"}],
                 "history": [step | {"created_at": hour, "updated_at": hour}],
             }
         ],

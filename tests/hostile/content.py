@@ -9,6 +9,8 @@ from tests.chaos import oracle
 HIDDEN_WORD = "zyxhidden"  # in every text of a hidden vacancy
 KINDS = ("draft", "scheduled", "expired", "unpublished", "internal", "deleted")
 HIDDEN = {kind: 4_815_162_341 + number for number, kind in enumerate(KINDS)}
+INTERNAL = {"client": f"{HIDDEN_WORD} requisition", "note": f"{HIDDEN_WORD} requisition"}  # shown to nobody
+INTERNAL |= {"criteria": [f"{HIDDEN_WORD} requisition"]}
 ABSENT = 4_815_162_399  # never existed; as long as the ids of the hidden ones
 BASE = "https://jobs.example.org"
 ENV = {"DJANGO_SETTINGS_MODULE": "tests.hostile.settings", "PUBLIC_BASE_URL": BASE}
@@ -95,7 +97,7 @@ def hide(kind: str, now: Any) -> None:
     from forms_structure.models import ConsentText
     from tests.factories import make_brand, make_recruiter, make_vacancy
     from tests.forms_structure.strategies import section, text_field
-    from vacancies.models import Attachment, FilterOption, Place
+    from vacancies.models import Attachment, FilterOption, Place, Requisition
 
     values: dict[str, Any] = {
         "draft": {"status": "draft"},
@@ -119,6 +121,7 @@ def hide(kind: str, now: Any) -> None:
     values |= {"reference": word, "pay_note": word, "language": "is", "work_place": "remote"}
     vacancy = make_vacancy(description=html, **{"audience": "both", "is_hot": True} | values)
     Attachment.objects.create(vacancy=vacancy, name=f"{word}.pdf", url=url)
+    Requisition.objects.create(vacancy=vacancy, **INTERNAL)
     Place.objects.create(vacancy=vacancy, locality=word, country="IS", latitude=64, longitude=-21)
     FilterOption.objects.filter(label=word).update(employment_type="VOLUNTEER")
     if kind == "deleted":

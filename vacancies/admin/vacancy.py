@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 
+from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.text.iso_names import country_name
 from jobsite.types import Context, StrOrPromise, UserRequest
@@ -22,6 +23,7 @@ from vacancies.admin.catalogue.form import forms_for
 from vacancies.admin.edit.autosave import AutosavePages
 from vacancies.admin.edit.inlines import AttachmentInline, PlaceInline, RecruiterInline
 from vacancies.admin.edit.page import EditPage
+from vacancies.admin.edit.requisition import RequisitionPages
 from vacancies.admin.edit.template import TemplatePages
 from vacancies.admin.edit.vacancy_form import VacancyForm
 from vacancies.admin.edit.vacancy_pages import VacancyPages
@@ -56,7 +58,7 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
 
     page_classes: tuple[type[AdminPages], ...] = (
         SavedViewPages, AutosavePages, TemplatePages, ApprovalPages, PublicationPages,
-        BulkPublicationPages, SpreadsheetPages, VersionPages, VacancyPages,
+        BulkPublicationPages, SpreadsheetPages, VersionPages, VacancyPages, RequisitionPages,
     )  # fmt: skip
     actions: Any = (*EXPORT_ACTIONS, *CHANGELIST_ACTIONS)  # delete is the last one
     form = VacancyForm
@@ -178,6 +180,9 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
     def get_object(
         self, request: UserRequest, object_id: str, from_field: str | None = None
     ) -> Vacancy | None:
+        if from_field is None and request.method != "POST":
+            shown = self.get_queryset(request).select_related("brand", "requisition")
+            return shown.filter(pk=as_id(object_id)).first()
         vacancy = super().get_object(request, object_id, from_field)
         if vacancy and request.method == "POST":
             # Locked: of two concurrent saves, the second one is merged with the first one (conflict.py).

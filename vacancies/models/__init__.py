@@ -3,6 +3,7 @@
 from vacancies.models.approval import APPROVE, Approval, needs_approval, waiting_for_approval
 from vacancies.models.catalogue import Brand, Filter, FilterOption, Recruiter
 from vacancies.models.read_model import BucketCount, ListedVacancy, RenderedItem, VacancyCount
+from vacancies.models.requisition import Requisition
 from vacancies.models.saved_view import ListPreference, SavedView
 from vacancies.models.search import SearchChange, SearchTerm
 from vacancies.models.statistics import DailyStatisticsBase, DailyVacancies, StateCount, StatisticsQuerySet
@@ -39,6 +40,7 @@ __all__ = [
     "Presence",
     "Recruiter",
     "RenderedItem",
+    "Requisition",
     "SavedView",
     "SearchChange",
     "SearchTerm",

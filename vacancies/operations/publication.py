@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from vacancies.dates import end_of_day, last_day
 from vacancies.history.versions import PUBLICATION, read_content, values_of
-from vacancies.models import Change, State, Status, Vacancy, needs_approval
+from vacancies.models import Change, Requisition, State, Status, Vacancy, needs_approval
 from vacancies.operations.approval_requests import needed_reason
 from vacancies.operations.blockers import publish_blockers
 from vacancies.operations.save import save_content, save_values
@@ -182,7 +182,7 @@ def _decide(
 
 
 def duplicate(*, vacancy: Vacancy, at: datetime, author: User | None = None) -> Vacancy:
-    """Return a new draft with the content of `vacancy`, without its dates."""
+    """Return a new draft with the content of `vacancy`, without its dates, and for the same client."""
     with transaction.atomic():
         # Locked, so that the columns and the related rows are from the same save.
         Vacancy.objects.select_for_update().only("pk").get(pk=vacancy.pk)
@@ -192,4 +192,7 @@ def duplicate(*, vacancy: Vacancy, at: datetime, author: User | None = None) -> 
             "status": Status.DRAFT.value, "publish_from": None, "publish_until": None, "reference": "",
         }  # fmt: skip
         copy = Vacancy(created_at=at)
-        return save_content(copy, wanted, author=author, at=at, change=Change.DUPLICATED).vacancy
+        saved = save_content(copy, wanted, author=author, at=at, change=Change.DUPLICATED).vacancy
+        for client in Requisition.objects.filter(vacancy=vacancy).values_list("client", flat=True):
+            Requisition.objects.create(vacancy=saved, client=client, updated_at=at)
+        return saved

@@ -27,7 +27,7 @@ def page(application, name="change"):
 def change(application, **values):
     """Return the data that the form of an application posts."""
     latest = application.changes.last()
-    shown = {"initial-rating": application.rating or "", "initial-is_spontaneous": "False"}
+    shown = {"initial-rating": application.rating or ""}
     return {"stage": latest.stage_id, "seen": latest.pk, "_continue": ""} | shown | STEPS | values
 
 
@@ -182,9 +182,9 @@ def test_first_view_by_somebody_who_may_decide_marks_it_as_read(at, office):
 def test_rating_is_set_and_cleared_without_a_stage_change(office):
     for sent, stored in (("4", 4), ("", None)):
         office.own.refresh_from_db()
-        office.anna.post(page(office.own), change(office.own, rating=sent, is_spontaneous="on"))
+        office.anna.post(page(office.own), change(office.own, rating=sent))
         office.own.refresh_from_db()
-        assert (office.own.rating, office.own.is_spontaneous) == (stored, True)
+        assert office.own.rating == stored
     assert stages_of(office.own) == ["New"]
 
 
@@ -203,7 +203,7 @@ def test_outdated_page_undoes_neither_a_rating_nor_a_stage_change(office):
     own.update(rating=5)
     move(applications=own, stage=office.rejected, author=None, at=timezone.now())
 
-    office.anna.post(page(office.own), outdated | {"is_spontaneous": "on"})
+    office.anna.post(page(office.own), outdated)
     office.own.refresh_from_db()
     assert (office.own.rating, stages_of(office.own)) == (5, ["New", "Rejected"])
 

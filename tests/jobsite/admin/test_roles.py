@@ -53,6 +53,8 @@ PARTS = {
     "email": {R: "va", B: "va", E: "va", A: "v", D: "vacd"},
     "template": {R: "va", B: "va", E: "va", A: "v", D: "va"},
     "person": {D: "d"},
+    "scorecard": {R: "va", B: "va", E: "va", A: "v", D: "va"},
+    "requisition": {R: "vc", B: "vc", E: "vc", A: "v", D: "vc"},
 }
 for permissions in (*MAY.values(), *PARTS.values()):  # an approver has the pages of a recruiter
     if R in permissions:
@@ -73,6 +75,7 @@ ASKS = {
     "applications.application undo-moves": ("c", NEITHER),  # undoes only what the same user moved
     "applications.application emails": (NEITHER, "email a"),
     "applications.application emails/cancel": ("email a", NEITHER),  # those that the same user queued
+    "applications.application emails/others": (NEITHER, NEITHER),  # of a vacancy; see test_filling.py
     "applications.application cancel-email": (NEITHER, NEITHER),  # one that waits
     "applications.application erase": ("person d", "person d"),
     "applications.application files": ("v", NEITHER), "applications.application files/shown": ("v", NEITHER),
@@ -81,6 +84,8 @@ ASKS = {
     "applications.application delete-note": (NEITHER, NEITHER),  # for its author only
     "applications.application email": ("email a", "email a"),
     "applications.application undo": (NEITHER, "c"), "applications.application unread": (NEITHER, "c"),
+    "applications.application scorecard": ("scorecard a", "scorecard a"),
+    "applications.application consider": ("c", NEITHER),  # of an open one; see test_considering.py
     "applications.message digest": (NEITHER, NEITHER),  # redirects to the next one
     "applications.message mine": ("applications.application v", "applications.application v"),
     "vacancies.brand emails": "vc",
@@ -88,6 +93,7 @@ ASKS = {
     "vacancies.filter options": ("v", NEITHER),
     "vacancies.vacancy preview": "vv", "vacancies.vacancy application-form": "vv",
     "vacancies.vacancy reports": ("v", NEITHER),
+    "vacancies.vacancy internal": ("requisition v", "requisition c"),
     "vacancies.vacancy review": (NEITHER, "c"), "vacancies.vacancy deleted": "vv",
     "vacancies.vacancy autosave": (NEITHER, "c"), "vacancies.vacancy discard": (NEITHER, "c"),
     "vacancies.vacancy export-csv": "vv", "vacancies.vacancy export-xlsx": "vv",

@@ -72,7 +72,7 @@ def contained(context: dict[str, Any]) -> dict[str, Any]:
 
 def posted_by(html: str) -> dict[str, Any]:
     """Return what a browser posts from the form in `html` if nothing is changed."""
-    html = html[re.search(r'id="\w+_form"', html).start() :]  # type: ignore[union-attr]
+    html = html[re.search(r'id="\w+_form"', html).start() :].partition("</form>")[0]  # type: ignore[union-attr]
     data: dict[str, Any] = {}
     for tag in re.findall(r"<input[^>]*>", html):
         fields = {name: unescape(value) for name, value in re.findall(r'([\w-]+)="([^"]*)"', tag)}

@@ -39,14 +39,15 @@ SPECIAL = {
     "applications.message": ("digest", "mine"),
     "applications.application": (
         *("files", "files/shown", "viewer", "note", "delete-note", "email", "undo", "unread"),
-        *("board", "move", "undo-moves", "emails", "emails/cancel", "cancel-email", "erase"),
+        *("consider", "scorecard"),
+        *("board", "move", "undo-moves", "emails", "emails/cancel", "emails/others", "cancel-email", "erase"),
     ),
     "auth.user": ("password", "invitations/send-again", "invitations/withdraw"),
     "forms_structure.form": ("save", "check", "copy", "extend", "sections", "export", "restore"),
     "vacancies.brand": ("emails",),
     "vacancies.filter": ("option", "options"),
     "vacancies.vacancy": (
-        *("preview", "application-form", "review", "deleted", "versions"),
+        *("preview", "application-form", "review", "deleted", "versions", "internal"),
         *("export-csv", "export-xlsx", "import", "import-template"),
         *("publish", "schedule", "unpublish", "extend", "archive", "duplicate"),
         *("autosave", "discard"),

@@ -10,14 +10,18 @@ from itertools import cycle, product
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
+from applications.mail.receipt import queue_receipt
+from applications.mail.templates import email_from
+from applications.models import MailTemplate, Message
 from forms_structure import operations
-from tests.applications.makers import bearer, make_application, make_token
+from tests.applications.makers import bearer, make_application, make_submission, make_token
 from tests.chaos import oracle
 from tests.factories import make_insider, make_recruiter, make_vacancy
 from tests.forms_structure.strategies import section, text_field
-from tests.hostile.content import ABSENT, HIDDEN, HIDDEN_WORD, hide
-from vacancies.models import Vacancy
+from tests.hostile.content import ABSENT, HIDDEN, HIDDEN_WORD, INTERNAL, hide
+from vacancies.models import Requisition, Vacancy
 from vacancies.previews import token_for
 
 pytestmark = pytest.mark.django_db
@@ -199,3 +203,32 @@ def test_pay_that_is_not_public_shows_nowhere(client, settings, site):
     Vacancy.objects.filter(pk=vacancy.pk).update(is_pay_public=False)
     assert showing() == set()
     assert client.get(f"/v1/vacancies?filter[search]={HIDDEN_WORD}").json()["meta"]["total"] == 0
+
+
+def test_internal_data_shows_nowhere(client, settings, site):
+    """Also not to the applicant of a vacancy that everybody sees, in an email, or in the own download."""
+    settings.APPLY_PAGES = True
+    mail = text_field("mail", type="email", role="email", required=True)
+    form = operations.create(name="Own", structure=[section(mail)])
+    vacancy = make_vacancy(pk=SHOWN_ID + 9, is_hot=True, audience="both", form=form)
+    Requisition.objects.create(vacancy=vacancy, **INTERNAL)
+    application = make_application(vacancy=vacancy, email="jane@example.org")
+    make_submission(application, {})
+    queue_receipt(application=application, base_url="", at=timezone.now())
+    email_from(
+        MailTemplate(subject_en="x", body_en="{vacancy} {brand} {signature}"), application, language="en"
+    ).queue(kind=Message.Kind.TEMPLATE, author=None, stage_change=None, at=timezone.now())
+    tokens = bearer(make_token(application.user))
+    client.force_login(application.user)
+    single, preview = f"/v1/vacancies/{vacancy.pk}", token_for(vacancy.pk)
+    paths = [*LISTS, single, f"{single}/form", f"{single}/form/schema", f"{single}?preview={preview}"]
+    paths += ["/v1/user/applications", "/account/", "/account/export", "/openapi.json"]
+    paths += [f"/account/applications/{application.pk}", f"/vacancies/{vacancy.pk}", f"/preview/{preview}"]
+    paths += [f"/apply/{vacancy.pk}", f"/v1/vacancies?filter[search]={HIDDEN_WORD}"]
+
+    answers = {path: client.get(path, headers=tokens if "user" in path else {}) for path in paths}
+    assert {answer.status_code for answer in answers.values()} == {200}
+    assert [path for path, answer in answers.items() if f"{HIDDEN_WORD} " in answer.text] == []
+    assert answers[paths[-1]].json()["meta"]["total"] == 0
+    emails = [f"{each.subject} {each.text} {each.sender}" for each in Message.objects.all()]
+    assert (len(emails), [each for each in emails if HIDDEN_WORD in each]) == (2, [])

@@ -28,6 +28,7 @@ from vacancies.admin.edit.form_input import FILES, chosen_files, post_data
 from vacancies.admin.edit.forms import EditForms, Start, make_forms
 from vacancies.admin.edit.merge import Merge
 from vacancies.admin.edit.prefill import start_of_request
+from vacancies.admin.edit.requisition import box
 from vacancies.admin.edit.typing_aids import typing_aids
 from vacancies.admin.publication.approval import last_request
 from vacancies.admin.publication.pages import PublicationPages
@@ -241,6 +242,7 @@ class EditPage:
             "shows_form": request.user.has_perm("forms_structure.view_form"),
             "may_save_template": request.user.has_perm(templates.ADD),
             **last_request(request.user, vacancy),
+            **box(request.user, vacancy),
         }
 
 

@@ -1,0 +1,97 @@
+"""The page that considers an open application for a vacancy of the same brand."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.admin.models import CHANGE as CHANGED
+from django.contrib.admin.models import LogEntry
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone, translation
+from django.utils.html import format_html
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from applications.admin.brand_access import log_access
+from applications.models import Access, Application
+from applications.operations.considering import AlreadyThereError, consider
+from jobsite.languages import site_language
+from jobsite.text.search import search_words
+from jobsite.types import UserRequest
+from vacancies.models import Status, Vacancy
+
+CHANGE = "applications.change_application"
+OFFERED = 20  # vacancies
+
+
+class ConsiderForm(forms.Form):
+    vacancy = forms.ModelChoiceField(
+        Vacancy.objects.none(), label=_("Vacancy"), error_messages={"required": _("Choose a vacancy.")}
+    )
+
+    def __init__(self, data: Any, *, vacancies: QuerySet) -> None:
+        super().__init__(data)
+        field: Any = self.fields["vacancy"]
+        field.queryset = vacancies
+
+
+def consider_view(page: Any, request: UserRequest, object_id: str) -> HttpResponse:
+    """GET offers vacancies, those that `q` finds; POST creates the application to `vacancy`."""
+    application = page.application_or_404(request, object_id, CHANGE)
+    if not application.is_spontaneous:  # whoever applied for one job did not ask to be considered for others
+        raise Http404
+    vacancies = Vacancy.objects.editable_by(request.user).without_texts().exclude(pk=application.vacancy_id)
+    vacancies = vacancies.filter(brand=application.vacancy.brand_id).exclude(status=Status.ARCHIVED)
+    vacancies = vacancies.exclude(requisition__is_for_open_applications=True)
+    query = request.GET.get("q", "")
+    form = ConsiderForm(request.POST if request.method == "POST" else None, vacancies=vacancies)
+    if form.is_valid():
+        try:
+            return _considered(page, request, application, form.cleaned_data["vacancy"])
+        except AlreadyThereError as error:
+            url = reverse("admin:applications_application_change", args=[error.application.pk])
+            text = gettext("The applicant has an application to this vacancy: {}.")
+            link = format_html('<a class="text-link" href="{}">{}</a>', url, error.application)
+            form.add_error("vacancy", format_html(text, link))
+        except Application.DoesNotExist:
+            raise Http404 from None  # erased meanwhile
+        except OSError:
+            text = gettext(
+                "A file of the application cannot be copied. Nothing was created. Try again later."
+            )
+            form.add_error("vacancy", text)
+    try:
+        words = search_words(query)
+    except ValidationError as error:
+        words, vacancies = [], vacancies.none()
+        page.message_user(request, error.message, messages.ERROR)
+    for word in words:
+        vacancies = vacancies.filter(title__folded_contains=word)
+    log_access(request.user, Access.VIEW, application.pk)
+    context = {
+        **page.admin_site.each_context(request),
+        "opts": page.opts,
+        "title": gettext("Consider for a vacancy"),
+        "application": application,
+        "form": form,
+        "query": query,
+        "vacancies": vacancies.order_by("-pk")[:OFFERED],
+        "back": page.page_of(request, application),
+    }
+    template = "admin/applications/application/consider.html"
+    return TemplateResponse(request, template, context, status=422 if form.errors else 200)
+
+
+def _considered(page: Any, request: UserRequest, application: Application, vacancy: Vacancy) -> HttpResponse:
+    copy = consider(application=application, vacancy=vacancy, at=timezone.now())
+    log_access(request.user, Access.CHANGE, application.pk, copy.pk)
+    with translation.override(site_language()):  # stored, and read by all users
+        text = gettext("Considered for “%(vacancy)s”.") % {"vacancy": vacancy}
+    LogEntry.objects.log_actions(request.user.pk, [application, copy], CHANGED, text)  # type: ignore[list-item]
+    page.message_user(request, gettext("The application was created. No email was sent."), messages.SUCCESS)
+    return redirect(page.page_of(request, copy))

@@ -1,0 +1,158 @@
+"""The scorecards of an application: the list on its page, and the page on which a colleague writes one."""
+
+import json
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+from applications.admin.brand_access import log_access
+from applications.models import Access, Application, HistoryEntry, Scorecard
+from applications.operations.scorecards import SentError, save_card, visible_to
+from jobsite.admin.base import as_id
+from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
+from jobsite.types import Context, UserRequest
+from vacancies.models import Requisition
+
+VIEW, ADD = "applications.view_scorecard", "applications.add_scorecard"
+
+
+class ScorecardForm(forms.Form):
+    """The recommendation, a score per criterion of the vacancy, and a text. A draft (`is_draft`) may lack the
+    recommendation. `criteria` are those that the page showed."""
+
+    criteria = forms.CharField(required=False, widget=forms.HiddenInput)
+    recommendation = forms.TypedChoiceField(
+        label=_("Recommendation"), coerce=int, empty_value=None,
+        choices=Scorecard.Recommendation.choices, widget=forms.RadioSelect,
+    )  # fmt: skip
+    text = forms.CharField(
+        label=_("Text"), required=False, max_length=10_000,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 6}),
+        help_text=_("Applicants do not see it, but get it on request."),
+    )  # fmt: skip
+
+    def __init__(self, data: Any, *, card: Scorecard, criteria: list[str], is_draft: bool = False) -> None:
+        self.names = criteria
+        shown = json.dumps(criteria)
+        super().__init__(
+            data,
+            initial={"criteria": shown, "recommendation": card.recommendation, "text": card.text},
+        )
+        self.fields["recommendation"].required = not is_draft
+        known = {each["name"]: each["score"] for each in card.scores}
+        for number, name in enumerate(criteria):
+            self.fields[f"score-{number}"] = forms.TypedChoiceField(
+                label=name, required=False, coerce=int, empty_value=None, initial=known.get(name),
+                choices=[("", _("No score")), *((n, str(n)) for n in Scorecard.SCORES)],
+                widget=forms.RadioSelect,
+            )  # fmt: skip
+        self.order_fields(["criteria", "recommendation", *(f"score-{n}" for n in range(len(criteria)))])
+        self.shown = shown
+
+    def clean_criteria(self) -> str:
+        sent: str = self.cleaned_data["criteria"]
+        if sent != self.shown:
+            text = gettext("The criteria of the vacancy changed. Check your scores, and send it again.")
+            raise ValidationError(text)
+        return sent
+
+    def scores(self) -> list[dict[str, Any]]:
+        """Return the scores with the names of their criteria. Requires `is_valid()`."""
+        return [
+            {"name": name, "score": self.cleaned_data[f"score-{number}"]}
+            for number, name in enumerate(self.names)
+        ]
+
+
+def scorecards_context(request: UserRequest, application: Application) -> Context:
+    """Return what scorecards.html shows on the page of `application`: nothing that the user may not see."""
+    may_see, may_add = request.user.has_perm(VIEW), request.user.has_perm(ADD)
+    context: Context = {"may_see_scorecards": may_see or may_add}
+    if may_see:
+        rows = visible_to(request.user, application).select_related("author", "entry")
+        shown = context["scorecards"] = [_shown(card) for card in rows]
+        sent = Scorecard.objects.filter(application=application, sent_at__isnull=False).count()
+        context["hidden_scorecards"] = sent - len(shown)
+    if may_add:
+        own = Scorecard.objects.filter(application=application, author=request.user)
+        sent_about = {card.entry_id for card in own if card.sent_at}
+        about = [None, *application.history.in_order()]
+        url = reverse("admin:applications_application_scorecard", args=[application.pk])
+        context["open_scorecards"] = [
+            {"url": f"{url}?entry={entry.pk}" if entry else url, "about": _about(entry)}
+            for entry in about
+            if (entry.pk if entry else None) not in sent_about
+        ]
+    return context
+
+
+def _about(entry: HistoryEntry | None) -> str:
+    return f"{entry.name}, {format_datetime(entry.planned_at)}" if entry else ""
+
+
+def _shown(card: Scorecard) -> Context:
+    assert card.sent_at
+    return {
+        "card": card,
+        "author": person(card.author) if card.author else gettext("a deleted account"),
+        "at": format_datetime(card.sent_at),
+        "about": _about(card.entry),
+    }
+
+
+def scorecard_view(page: Any, request: UserRequest, object_id: str) -> HttpResponse:
+    """Show, save or send the own scorecard about the interview `entry`, or about none."""
+    application = page.application_or_404(request, object_id, ADD)
+    entry = None
+    if sent_entry := request.GET.get("entry", ""):
+        entry = HistoryEntry.objects.filter(application=application, pk__in=[as_id(sent_entry)]).first()
+        if entry is None:
+            raise Http404
+    card = Scorecard.of(request.user, application, entry)
+    is_posted, is_draft = request.method == "POST", "draft" in request.POST
+    criteria = Requisition.of(application.vacancy).criteria
+    form = ScorecardForm(
+        request.POST if is_posted else None, card=card, criteria=criteria, is_draft=is_draft
+    )  # fmt: skip
+    try:
+        if card.sent_at:
+            raise SentError
+        if form.is_valid():
+            save_card(
+                author=request.user, application=application, entry=entry, scores=form.scores(),
+                recommendation=form.cleaned_data["recommendation"], text=form.cleaned_data["text"],
+                is_sent=not is_draft, at=timezone.now(),
+            )  # fmt: skip
+            log_access(request.user, Access.CHANGE, application.pk)
+            text = gettext("The draft was saved.") if is_draft else gettext("The scorecard was sent.")
+            page.message_user(request, text, messages.SUCCESS)
+            return page.back(request, application, "scorecards")
+    except SentError:
+        text = gettext("You sent this scorecard already. It is final.")
+        page.message_user(request, text, messages.WARNING)
+        return page.back(request, application, "scorecards")
+    except (Application.DoesNotExist, HistoryEntry.DoesNotExist):
+        raise Http404 from None
+    log_access(request.user, Access.VIEW, application.pk)
+    context = {
+        **page.admin_site.each_context(request),
+        "opts": page.opts,
+        "media": page.media,
+        "title": gettext("Scorecard"),
+        "application": application,
+        "about": _about(entry),
+        "form": form,
+        "back": page.page_of(request, application, "scorecards"),
+    }
+    template = "admin/applications/application/scorecard.html"
+    return TemplateResponse(request, template, context, status=422 if form.errors else 200)

@@ -1,0 +1,76 @@
+"""Considering an open application for a vacancy: a new application with the same submission and files."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from applications.models import Application, Submission, SubmissionFile
+from applications.models.application import new_reference
+from applications.operations.stages import create_application
+from applications.querysets import ApplicationQuerySet
+from applications.submissions import idempotency
+from applications.submissions.files import StoredFiles, open_file
+from jobsite import private_files
+from vacancies.models import Vacancy
+
+CHANNEL = "open"  # how the new application came in: by an open application
+CHUNK = 1024 * 1024
+_COPIED = (
+    "user", "given_name", "family_name", "email", "email_folded", "phone", "language", "verified_at",
+)  # fmt: skip
+_SUBMITTED = ("values", "snapshot", "consent_text", "consent_version", "consented_at", "fingerprint")
+_FILE = ("field", "original_name", "size", "sha256", "kind", "scan_state")
+
+
+class AlreadyThereError(Exception):
+    """The applicant has an application to the vacancy already."""
+
+    def __init__(self, application: Application) -> None:
+        super().__init__(str(application))
+        self.application = application
+
+
+def consider(*, application: Application, vacancy: Vacancy, at: datetime) -> Application:
+    """Create an application to `vacancy` with what the applicant of `application` sent, and return it. No
+    receipt is sent: the applicant did not send it. Both stay, and change independently.
+
+    Raise AlreadyThereError, FileNotFoundError if a file is missing, another OSError if one cannot be stored,
+    and Application.DoesNotExist if it was erased meanwhile; then nothing is stored."""
+    files = SubmissionFile.objects.filter(submission__application=application)
+    stored = StoredFiles()
+    try:
+        for file in files:
+            stored.rows.append(_copy(file))
+        with transaction.atomic():
+            source = Application.objects.select_for_update(of=("self",)).get(pk=application.pk)
+            if source.email_folded:  # of two clicks, the second one waits here, and finds the application
+                idempotency.lock_address(vacancy, source.email_folded)
+            if there := same_person(source).filter(vacancy=vacancy).newest_first().first():
+                raise AlreadyThereError(there)
+            columns = {name: getattr(source, name) for name in _COPIED}
+            copy = create_application(
+                vacancy=vacancy, at=at, reference=new_reference(), read_at=at, **columns
+            )  # fmt: skip
+            if submission := Submission.objects.filter(application=source).first():
+                columns = {name: getattr(submission, name) for name in _SUBMITTED}
+                stored.add_rows(Submission.objects.create(application=copy, source=CHANNEL, **columns))
+            # The `Origin` of `copy` is created here, with the channel CHANNEL.
+    except BaseException:
+        stored.discard()
+        raise
+    return copy
+
+
+def same_person(application: Application) -> ApplicationQuerySet:
+    """Return the applications with the address or the account of `application`, this one included."""
+    rows = Application.objects.filter(pk=application.pk)
+    rows |= Application.objects.from_address(application.email_folded)
+    return rows | Application.objects.filter(user=application.user_id) if application.user_id else rows
+
+
+def _copy(file: SubmissionFile) -> SubmissionFile:
+    """Copy the content of `file`. Return an unsaved row for the copy."""
+    copy = SubmissionFile(path=private_files.new_name(), **{name: getattr(file, name) for name in _FILE})
+    with open_file(file) as content:
+        private_files.write(copy.path, iter(lambda: content.read(CHUNK), b""))
+    return copy
