@@ -21,6 +21,9 @@ def task(text: str, user: str = "recruiter") -> Any:
 
 
 def menu(hand: Hand, name: str) -> None:
+    settings = hand.page.locator(".menu-settings:not([open])")
+    if settings.get_by_role("link", name=name, include_hidden=True).count():
+        hand.click(settings.locator("summary"))
     hand.follow(hand.page.locator("#nav-sidebar-apps, #nav-sidebar, body").first.get_by_role(
         "link", name=re.compile(rf"(^|\s){name}(\s|$|\d)")
     ))  # fmt: skip
