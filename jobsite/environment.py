@@ -92,6 +92,21 @@ class Environment(environ.Env):
             raise ImproperlyConfigured(f"{var} is {value!r}, not {', '.join(languages)} or a variant of one.")
         return value
 
+    def color(self, var: str, default: str) -> str:
+        value: str = self.str(var, default).strip().lower()
+        if not re.fullmatch("#[0-9a-f]{6}", value):
+            raise ImproperlyConfigured(f"{var} is {value!r}, not a color such as #0b57b0.")
+        return value
+
+    def image_url(self, var: str) -> str:
+        value: str = self.str(var, "").strip()
+        if not re.fullmatch(r"(https://[\w.:-]+)?/[^\s\"'<>;,/][^\s\"'<>;,]*|", value):
+            raise ImproperlyConfigured(
+                f"{var} is {value!r}, not an address such as https://www.example.com/logo.svg or "
+                "/files/logo.svg, without ; , and quotes."
+            )
+        return value
+
     def countries(self, var: str, countries: Collection[str]) -> list[str]:
         codes = [code.strip().upper() for code in self.list(var, default=[])]
         for code in codes:

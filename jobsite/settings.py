@@ -6,6 +6,7 @@ With SECRET_KEY it is a production process: DEBUG is off unless it is set.
 
 import os
 from datetime import timedelta
+from email.utils import formataddr, parseaddr
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from corsheaders.defaults import default_headers
 from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
 
+from jobsite.appearance import palette
 from jobsite.db.connection_settings import postgresql
 from jobsite.environment import env, unsafe_settings
 from jobsite.object_store import url as files_url
@@ -46,6 +48,11 @@ SECRET_KEY = SECRET_KEY or "django-insecure-development-only-key-for-loopback"  
 
 ROOT_URLCONF = "jobsite.urls"
 WSGI_APPLICATION = "jobsite.wsgi.application"
+
+# The appearance of the site: on every page of the admin and of applicants, and in the sender of emails.
+SITE_NAME = env.str("SITE_NAME", "Jobsite")
+SITE_COLOR = env.color("SITE_COLOR", "#0b57b0")
+SITE_LOGO = env.image_url("SITE_LOGO")
 
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",
@@ -104,6 +111,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "jobsite.appearance.context",
             ]
         },
     }
@@ -293,6 +301,8 @@ else:  # it deprecates the individual settings
         }
     }
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="webmaster@localhost")
+if SITE_NAME != "Jobsite" and not parseaddr(DEFAULT_FROM_EMAIL)[0]:
+    DEFAULT_FROM_EMAIL = formataddr((SITE_NAME, DEFAULT_FROM_EMAIL))
 SENDER_DOMAINS = env.domains("SENDER_DOMAINS")  # of senders of brands, besides that of DEFAULT_FROM_EMAIL
 
 # Failed sign-ins, by password or code: 429 after AXES_FAILURE_LIMIT for one account from one address.
@@ -466,9 +476,11 @@ REST_FRAMEWORK = {
 
 
 UNFOLD = {
-    "SITE_TITLE": "Jobsite",
-    "SITE_HEADER": "Jobsite",
+    "SITE_TITLE": SITE_NAME,
+    "SITE_HEADER": SITE_NAME,
     "SITE_SYMBOL": "work",
+    "SITE_LOGO": SITE_LOGO or None,
+    "COLORS": {"primary": palette(SITE_COLOR)},
     "SITE_FAVICONS": [
         {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("jobsite/favicon.svg")}
     ],

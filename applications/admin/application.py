@@ -6,8 +6,10 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import OuterRef, QuerySet, Subquery
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import checkbox
@@ -22,10 +24,10 @@ from applications.admin.files import FilesAdmin
 from applications.models import Application, HistoryEntry, SubmissionFile
 from applications.querysets import ApplicationQuerySet, folded_address
 from jobsite.admin.base import counted
-from jobsite.admin.id_list import IdChangeList
+from jobsite.admin.id_list import Cell, IdChangeList
 from jobsite.db.folding import fold
 from jobsite.text.formats import format_datetime
-from jobsite.types import UserRequest
+from jobsite.types import Context, UserRequest
 from vacancies.search.rows import EXACT, scorer
 
 NAMES = ("given_name", "family_name", "user__first_name", "user__last_name")
@@ -54,6 +56,21 @@ class ApplicationChangeList(IdChangeList):
         )
         return [shown[pk] for pk in pks if pk in shown]
 
+    def rows(self) -> Iterator[Context]:
+        """Yield the rows for the template. Unfold takes a template and 700 bytes of classes per cell."""
+        page = self.model_admin
+        base = reverse("admin:applications_application_changelist")
+        suffix = f"?{self.preserved_filters}" if self.preserved_filters else ""
+        names = [name for name in self.list_display if name not in ("action_checkbox", "applicant_name")]
+        labels = {name: f"{capfirst(getattr(page, name).short_description)}:" for name in names}
+        for row in self.result_list:
+            yield {
+                "checkbox": page.action_checkbox(row),
+                "name": page.applicant_name(row),
+                "url": f"{base}{row.pk}/change/{suffix}",
+                "cells": [Cell(name, labels[name], getattr(page, name)(row)) for name in names],
+            }
+
 
 @admin.register(Application)
 class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage):
@@ -69,7 +86,7 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
     show_facets = admin.ShowFacets.NEVER  # counts of every filter would take seconds
     ordering = ("-created_at", "-pk")
     search_fields = ("reference",)  # shows the search box; see get_search_results
-    list_before_template = "admin/applications/application/list_before.html"
+    list_links_template = "admin/applications/application/list_links.html"
     search_help_text = _("Search names, e-mail addresses, references and vacancies.")
 
     def get_queryset(self, request: UserRequest) -> QuerySet:

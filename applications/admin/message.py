@@ -37,7 +37,7 @@ class MessageAdmin(BrandScopedNoAddAdmin):
     vacancy = "application__vacancy"
     list_display = ("summary", "to", "state_label", "queued", "reason")
     list_filter = ("state", "kind")
-    list_before_template = "admin/applications/message/my_emails_link.html"
+    list_links_template = "admin/applications/message/my_emails_link.html"
     show_full_result_count = False
     ordering = ("-pk",)
     search_fields = ("to", "subject")

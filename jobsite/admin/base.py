@@ -115,6 +115,8 @@ class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
 
     warn_unsaved_form = True
     list_per_page = 50
+    list_filter_sheet = True  # filters open over the list, also on wide screens
+    list_links_template = ""  # beside the search
     conditional_fields: dict[str, str] = {}  # a template asks for it 44 times, and slowly if there is none
 
     def object_urls(self, views: dict[str, Callable]) -> list[URLPattern]:

@@ -1,6 +1,7 @@
 """A changelist that finds the ids of a page first, then reads what is shown of these rows only."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.admin.options import IncorrectLookupParameters
@@ -8,9 +9,18 @@ from django.contrib.admin.views.main import ORDER_VAR
 from django.core.paginator import InvalidPage, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.functional import cached_property
+from unfold.templatetags import unfold_list
 from unfold.views import ChangeList
 
 SORTED = 50_000  # more rows are not sorted
+
+
+@dataclass
+class Cell:
+    name: str
+    short_label: str  # shown on phones
+    content: Any
 
 
 class IdChangeList(ChangeList):
@@ -37,6 +47,14 @@ class IdChangeList(ChangeList):
             rows = self.queryset.order_by()[: SORTED + 1]
             pks = [each[-1] for each in sorted(self.scored(rows), reverse=True)]
         return pks if len(pks) <= SORTED else None
+
+    @cached_property
+    def headers(self) -> list[dict[str, Any]]:
+        return list(unfold_list.result_headers(self))
+
+    @property
+    def num_sorted_fields(self) -> int:
+        return sum(1 for header in self.headers if header["sortable"] and header["sorted"])
 
     def get_ordering_field_columns(self) -> dict[int, str]:
         """Mark no heading as the order if the best hits are first."""

@@ -1,7 +1,7 @@
 """The menu of the admin. `UNFOLD` in settings.py names `navigation`."""
 
 from django.http import HttpRequest
-from django.urls import reverse, reverse_lazy
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -14,7 +14,7 @@ def page(title: StrOrPromise, icon: str, model: str) -> dict[str, object]:
     return {
         "title": title,
         "icon": icon,
-        "link": reverse_lazy(f"admin:{app}_{name}_changelist"),
+        "link": reverse(f"admin:{app}_{name}_changelist"),
         "permission": lambda request: request.user.has_perm(f"{app}.view_{name}"),
     }
 
@@ -31,24 +31,49 @@ def is_approval_page(request: HttpRequest) -> bool:
     return is_list and request.GET.get("attention") == "approval"
 
 
+def is_start_page(request: HttpRequest) -> bool:
+    return request.path == reverse("admin:index")
+
+
 def navigation(request: HttpRequest) -> list[dict[str, object]]:
-    """Return the groups of the menu. unfold filters the items by their `permission`."""
+    """Return the groups of the menu: the daily work, and the settings, which are folded
+    (templates/unfold/helpers/app_list.html). unfold filters the items by their `permission`."""
+    return [{"items": daily_work(), "is_setting": False}] + [
+        {"title": title, "items": items, "is_setting": True} for title, items in settings_by_subject()
+    ]
+
+
+def daily_work() -> list[dict[str, object]]:
+    vacancies = reverse("admin:vacancies_vacancy_changelist")
     return [
+        {"title": _("Start"), "icon": "home", "link": reverse("admin:index"), "active": is_start_page},
+        page(_("Vacancies"), "work", "vacancies.vacancy") | {"active": is_vacancy_page},
         {
-            "title": _("Vacancies"),
-            "items": [
-                page(_("Vacancies"), "work", "vacancies.vacancy") | {"active": is_vacancy_page},
-                {
-                    "title": _("Waiting for approval"),
-                    "icon": "approval_delegation",
-                    "link": f"{reverse('admin:vacancies_vacancy_changelist')}?attention=approval",
-                    "active": is_approval_page,
-                    "permission": "vacancies.admin.dashboard.approves",
-                    "badge": "vacancies.admin.dashboard.waiting_badge",
-                },
+            "title": _("Waiting for approval"),
+            "icon": "approval_delegation",
+            "link": f"{vacancies}?attention=approval",
+            "active": is_approval_page,
+            "permission": "vacancies.admin.dashboard.approves",
+            "badge": "vacancies.admin.dashboard.waiting_badge",
+        },
+        page(_("Applications"), "inbox", "applications.application")
+        | {
+            "badge": "applications.admin.start_page.unread_count",
+            "badge_unit": pgettext_lazy("applications", "new"),
+        },
+        page(_("Interviews and tasks"), "calendar_month", "applications.historyentry"),
+        page(_("Emails"), "mail", "applications.message"),
+        page(_("Reports"), "bar_chart", "vacancies.vacancy")
+        | {"link": reverse("admin:vacancies_vacancy_reports")},
+    ]
+
+
+def settings_by_subject() -> list[tuple[StrOrPromise, list[dict[str, object]]]]:
+    return [
+        (
+            _("Vacancies"),
+            [
                 page(_("Vacancy templates"), "content_paste", "vacancies.vacancytemplate"),
-                page(_("Reports"), "bar_chart", "vacancies.vacancy")
-                | {"link": reverse_lazy("admin:vacancies_vacancy_reports")},
                 page(_("Application forms"), "dynamic_form", "forms_structure.form"),
                 page(_("Consent texts"), "verified_user", "forms_structure.consenttext"),
                 page(_("Filters"), "filter_list", "vacancies.filter"),
@@ -56,22 +81,15 @@ def navigation(request: HttpRequest) -> list[dict[str, object]]:
                 page(_("Brands"), "storefront", "vacancies.brand"),
                 page(_("Recruiters"), "badge", "vacancies.recruiter"),
             ],
-        },
-        {
-            "title": _("Applicants"),
-            "items": [
-                page(_("Applications"), "inbox", "applications.application")
-                | {
-                    "badge": "applications.admin.start_page.unread_count",
-                    "badge_unit": pgettext_lazy("applications", "new"),
-                },
-                page(_("Interviews and tasks"), "calendar_month", "applications.historyentry"),
-                page(_("Emails"), "mail", "applications.message"),
+        ),
+        (
+            _("Applicants"),
+            [
                 page(_("Email templates"), "drafts", "applications.mailtemplate"),
                 {
                     "title": _("My emails"),
                     "icon": "notifications",
-                    "link": reverse_lazy("admin:my_emails"),
+                    "link": reverse("admin:my_emails"),
                     "permission": "applications.admin.my_emails.may_open",
                 },
                 page(_("Stages"), "checklist", "applications.stage"),
@@ -79,20 +97,15 @@ def navigation(request: HttpRequest) -> list[dict[str, object]]:
                 | {"permission": lambda request: request.user.has_perm("applications.change_reason")},
                 page(_("Candidate-facing statuses"), "translate", "applications.status"),
             ],
-        },
-        {
-            "title": _("Access"),
-            "items": [
+        ),
+        (
+            _("Access"),
+            [
                 page(_("Tokens"), "key", "applications.token"),
+                page(_("API documentation"), "api", "applications.token") | {"link": reverse("docs")},
                 page(_("Access log"), "policy", "applications.accesslog"),
                 page(_("Users"), "person", "auth.user"),
                 page(_("Groups"), "group", "auth.group"),
             ],
-        },
-        {
-            "title": _("For developers"),
-            "items": [
-                {"title": _("API documentation"), "icon": "api", "link": reverse_lazy("docs")},
-            ],
-        },
+        ),
     ]

@@ -17,6 +17,8 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django_prose_editor.widgets import importmap
 
+from jobsite.appearance import digest
+
 PAGES = ("/admin", "/account", "/apply/", "/docs", "/preview/", "/vacancies/")
 _FEATURES = """accelerometer autoplay browsing-topics camera display-capture encrypted-media geolocation
 gyroscope hid magnetometer microphone midi payment serial usb xr-spatial-tracking"""
@@ -25,10 +27,11 @@ PERMISSIONS = ", ".join(f"{feature}=()" for feature in _FEATURES.split())
 Policy = dict[str, Any]  # by directive
 _NOTHING_ELSE = {"default-src": [NONE], "base-uri": [NONE], "frame-ancestors": [NONE]}
 NOTHING: Policy = _NOTHING_ELSE | {"form-action": [NONE], "sandbox": True}
+LOGO = re.findall("^https://[^/]+", settings.SITE_LOGO)
 ACCOUNT: Policy = _NOTHING_ELSE | {
     "script-src": [SELF],  # passkeys, form.js and its web worker
-    "style-src": [SELF],
-    "img-src": [SELF, "data:"],  # the QR code of a second factor
+    "style-src": [SELF, digest()],  # the colors of the site
+    "img-src": [SELF, "data:", *LOGO],  # the QR code of a second factor
     "connect-src": [SELF],
     "form-action": [SELF],
 }

@@ -9,7 +9,7 @@ import re
 import tempfile
 from collections.abc import Callable
 from datetime import date
-from email.utils import getaddresses
+from email.utils import getaddresses, parseaddr
 from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -24,6 +24,7 @@ from django.db import DatabaseError
 from django.http.request import validate_host
 
 from jobsite.api.throttling import parse_rate
+from jobsite.appearance import LIGHT, MIN_CONTRAST, contrast, palette
 from jobsite.environment import NEW_KEY, env
 from jobsite.ops.catalogs import outdated
 
@@ -77,6 +78,15 @@ def settings_are_valid(**kwargs: object) -> list[CheckMessage]:
                 f"DEFAULT_FROM_EMAIL is {settings.DEFAULT_FROM_EMAIL!r}, which is no e-mail address.",
                 hint="Set it to an address such as jobs@example.com, or Jobs <jobs@example.com>.",
                 id="jobsite.E051",
+            )
+        )
+    if (ratio := contrast(settings.SITE_COLOR, LIGHT)) < MIN_CONTRAST:
+        shade = palette(settings.SITE_COLOR)["600"]
+        messages.append(
+            Warning(
+                f"SITE_COLOR is {settings.SITE_COLOR}, of contrast {ratio:.1f}: texts are {shade}.",
+                hint=f"A contrast of {MIN_CONTRAST} is readable. Choose a darker color, or keep it.",
+                id="jobsite.W038",
             )
         )
     for name in ("V0_1_DEPRECATED_AT", "V0_1_SUNSET_AT"):
@@ -193,7 +203,7 @@ def production_is_configured(**kwargs: object) -> list[CheckMessage]:
                 id="jobsite.W005",
             )
         )
-    elif settings.DEFAULT_FROM_EMAIL.endswith("@localhost"):
+    elif parseaddr(settings.DEFAULT_FROM_EMAIL)[1].endswith("@localhost"):
         messages.append(
             Warning(
                 f"Mail is sent from {settings.DEFAULT_FROM_EMAIL}, which most mail servers reject.",

@@ -27,6 +27,7 @@ def test_an_export_is_changed_and_imported_again(live_server: Any, browser_page:
     log_in(page, site)
     visit(page, f"{site}{ADMIN}?q=nurse")
     with page.expect_download() as download:
+        page.locator("summary", has_text="More").click()
         page.get_by_role("link", name="Export as CSV").click()
     heading, row = csv.reader(StringIO(Path(download.value.path()).read_text("utf-8-sig")))
     row[heading.index("Closing date")] = "2199-05-31"

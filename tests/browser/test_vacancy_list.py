@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from applications.models import Application
 from tests.browser.admin import ADMIN, findings, follow, log_in, make_office, visit
 from tests.factories import make_brand, make_vacancy
 from vacancies.dates import end_of_day
@@ -44,10 +45,32 @@ def test_columns_fit_a_laptop(live_server: Any, browser_page: Any, office: User)
     log_in(page, site)
     visit(page, f"{site}{ADMIN}")
     table, page_width = page.evaluate("""() => {
-      const list = document.querySelector(".vacancy-list");
+      const list = document.querySelector(".row-list");
       return [list.scrollWidth - list.clientWidth, document.documentElement.scrollWidth];
     }""")
     assert (table, page_width) == (0, 1280)
+
+
+def test_lists_show_twenty_rows_on_a_laptop_and_six_on_a_phone(
+    live_server: Any, browser_page: Any, office: User
+) -> None:
+    page, site = browser_page, live_server.url
+    vacancy, now = make_vacancy(title="Nurse"), timezone.now()
+    for number in range(25):
+        make_vacancy(title=f"Nurse {number}")
+        Application.objects.create(vacancy=vacancy, given_name="Mia", created_at=now, updated_at=now)
+    log_in(page, site)
+    for size, least in (((1280, 900), 20), ((390, 844), 6)):
+        page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+        for address in (ADMIN, "/admin/applications/application/"):
+            visit(page, f"{site}{address}")
+            shown = page.evaluate("""() => {
+              const end = innerHeight - (innerWidth < 1024 ? 0 : 48); // the bar with the pages
+              const rows = Array.from(document.querySelectorAll("#result_list tbody tr"));
+              return rows.filter((row) => row.getBoundingClientRect().bottom <= end).length;
+            }""")
+            assert shown >= least, (size, address)
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (size, address)
 
 
 @pytest.mark.each_django
@@ -124,6 +147,7 @@ def test_list_works_by_keyboard_unless_switched_off(
     assert page.url.endswith("/add/")
 
     visit(page, f"{site}{ADMIN}")
+    page.locator("summary", has_text="More").click()
     page.get_by_role("button", name="Keyboard shortcuts").click()
     follow(page, "button", "Switch shortcuts off")
     for key in ("j", "n", "/", "t", "?"):

@@ -21,6 +21,9 @@ def task(text: str, user: str = "recruiter") -> Any:
 
 
 def menu(hand: Hand, name: str) -> None:
+    settings = hand.page.locator(".menu-settings:not([open])")
+    if settings.get_by_role("link", name=name, include_hidden=True).count():
+        hand.click(settings.locator("summary"))
     hand.follow(hand.page.locator("#nav-sidebar-apps, #nav-sidebar, body").first.get_by_role(
         "link", name=re.compile(rf"(^|\s){name}(\s|$|\d)")
     ))  # fmt: skip
@@ -123,6 +126,8 @@ def reject_twelve(hand: Hand) -> None:
 def import_thirty(hand: Hand) -> None:
     page = hand.page
     menu(hand, "Vacancies")
+    if page.locator("summary", has_text="More").count():
+        hand.click(page.locator("summary", has_text="More"))
     hand.follow(page.locator("#content, body").get_by_role("link", name=re.compile("Import")), timeout=3_000)
     rows = [f"Tour import {number},<p>Text {number}</p>" for number in range(30)]
     content = "\n".join(["title,description", *rows]).encode()

@@ -12,6 +12,7 @@ from django.middleware.clickjacking import XFrameOptionsMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.views.static import serve
 
+from jobsite.appearance import digest
 from jobsite.middleware.security_headers import SecurityHeadersMiddleware
 from jobsite.serving.response_cache import ResponseCache
 from jobsite.serving.revision import read_state
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.django_db
 
 NOTHING = {"default-src": "'none'", "base-uri": "'none'", "form-action": "'none'",
            "frame-ancestors": "'none'", "sandbox": ""}  # fmt: skip
-ACCOUNT = NOTHING | {"form-action": "'self'", "script-src": "'self'", "style-src": "'self'",
+ACCOUNT = NOTHING | {"form-action": "'self'", "script-src": "'self'", "style-src": f"'self' {digest()}",
                      "img-src": "'self' data:", "connect-src": "'self'"}  # fmt: skip
 del ACCOUNT["sandbox"]
 

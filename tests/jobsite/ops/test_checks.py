@@ -113,6 +113,15 @@ def test_development_on_loopback_and_production_start(start, variables, debug):
     assert start(**variables)["DEBUG"] is debug
 
 
+def test_name_of_the_site_is_the_sender(start):
+    assert start(DEFAULT_FROM_EMAIL="jobs@acme.be")["DEFAULT_FROM_EMAIL"] == "jobs@acme.be"
+    for address, sender in (
+        ("jobs@acme.be", "Acme <jobs@acme.be>"),
+        ("Jobs <jobs@acme.be>", "Jobs <jobs@acme.be>"),
+    ):
+        assert start(SITE_NAME="Acme", DEFAULT_FROM_EMAIL=address)["DEFAULT_FROM_EMAIL"] == sender
+
+
 def test_invalid_variable_is_named_in_one_line_without_passwords(start):
     url = "it must be like postgres://user:password@host/name."
     encode = " Percent-encode @ : / # in a password as %40 %3A %2F %23."
@@ -120,6 +129,10 @@ def test_invalid_variable_is_named_in_one_line_without_passwords(start):
         ("DEBUG", "ja", "DEBUG is 'ja', not on or off."),
         ("MULTI_BRANDING", "2", "MULTI_BRANDING is '2', not on or off."),
         ("TIME_ZONE", "Europe/Rom", "TIME_ZONE is 'Europe/Rom', not a time zone such as Europe/Brussels."),
+        ("SITE_COLOR", "blue", "SITE_COLOR is 'blue', not a color such as #0b57b0."),
+        ("SITE_LOGO", "http://example.com/logo.svg",
+         "SITE_LOGO is 'http://example.com/logo.svg', not an address such as "
+         "https://www.example.com/logo.svg or /files/logo.svg, without ; , and quotes."),
         ("TIME_ZONE", "", "TIME_ZONE is '', not a time zone such as Europe/Brussels."),
         ("LANGUAGE_CODE", "", "LANGUAGE_CODE is '', not en, nl, fr, de or a variant of one."),
         ("LANGUAGE_CODE", "dutch", "LANGUAGE_CODE is 'dutch', not en, nl, fr, de or a variant of one."),

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -15,10 +14,9 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
-from unfold.templatetags import unfold_list
 
 from jobsite.admin.base import as_id
-from jobsite.admin.id_list import SORTED, IdChangeList
+from jobsite.admin.id_list import SORTED, Cell, IdChangeList
 from jobsite.types import Context, UserRequest
 from vacancies.admin.list.filters import BrandFilter, StateFilter
 from vacancies.models import State, Status, Vacancy, VacancyCount
@@ -70,13 +68,6 @@ class IdPaginator(Paginator):
         if start <= self.count // 2:
             return list(rows[start:end])
         return list(rows.reverse()[self.count - end : self.count - start])[::-1]
-
-
-@dataclass
-class Cell:
-    name: str
-    short_label: str  # shown on phones
-    content: Any
 
 
 class VacancyChangeList(IdChangeList):
@@ -162,9 +153,9 @@ class VacancyChangeList(IdChangeList):
         return [found[pk] for pk in pks if pk in found]
 
     @cached_property
-    def headers(self) -> list[dict[str, object]]:
+    def headers(self) -> list[dict[str, Any]]:
         """The headings of unfold, whose links have the names of columns."""
-        headers = list(unfold_list.result_headers(self))
+        headers = super().headers
         for header in headers:
             for name in ("url_primary", "url_remove", "url_toggle"):
                 if name in header:
@@ -172,10 +163,6 @@ class VacancyChangeList(IdChangeList):
                         lambda found: order_as_names(found[0], self.list_display), header[name]
                     )
         return headers
-
-    @property
-    def num_sorted_fields(self) -> int:
-        return sum(1 for header in self.headers if header["sortable"] and header["sorted"])
 
     def rows(self) -> Iterator[Context]:
         """Yield the rows for the template. Unfold takes a template and 700 bytes of classes per cell."""

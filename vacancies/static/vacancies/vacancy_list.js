@@ -49,7 +49,7 @@
   );
 })();
 
-// Warns before leaving with changes in the rows. The panel of columns closes on Escape.
+// Warns before leaving with changes in the rows. The panels above the list close on Escape.
 (() => {
   const form = document.getElementById("changelist-form");
   let isChanged = false;
@@ -59,10 +59,11 @@
   form?.addEventListener("submit", () => (isChanged = false));
   window.addEventListener("beforeunload", (event) => isChanged && event.preventDefault());
 
-  const columns = document.querySelector(".list-columns");
-  columns?.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !columns.open) return;
-    columns.open = false;
-    columns.querySelector("summary").focus();
+  document.querySelectorAll(".list-columns, .list-menu").forEach((panel) => {
+    panel.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !panel.open) return;
+      panel.open = false;
+      panel.querySelector("summary").focus();
+    });
   });
 })();
