@@ -119,6 +119,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             "may_erase": may_erase(request.user),
             "may_see_vacancy": request.user.has_perm("vacancies.view_vacancy"),
             "query": f"?{query}" if query else "",
+            **application_context.origin(obj),
             **neighbours(self, request, obj),
             **self.notes_context(request, obj),
             **self.emails_context(request, obj),

@@ -20,6 +20,7 @@ from applications.models.message import (
     Message,
     Note,
 )
+from applications.models.origin import ConsentRequest, Origin
 from applications.models.statistics import DailyApplications
 from applications.models.submission import (
     FormSnapshot,
@@ -36,6 +37,7 @@ __all__ = [
     "Application",
     "BrandMail",
     "ClosingNotice",
+    "ConsentRequest",
     "DailyApplications",
     "EmailLanguage",
     "EmailOptOut",
@@ -46,6 +48,7 @@ __all__ = [
     "MailTemplate",
     "Message",
     "Note",
+    "Origin",
     "Reason",
     "ScanState",
     "Stage",

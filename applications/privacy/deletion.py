@@ -15,9 +15,11 @@ from django.db.models import Exists, Model, Q, QuerySet
 
 from applications.models import (
     Application,
+    ConsentRequest,
     HistoryEntry,
     Message,
     Note,
+    Origin,
     StageChange,
     Submission,
     SubmissionFile,
@@ -33,6 +35,8 @@ KINDS = (  # of deleted rows
     "notes",
     "stage_changes",
     "steps",
+    "origins",
+    "consent_requests",
     "accounts",
     "tokens",
     "sessions",
@@ -55,6 +59,8 @@ _PARTS = {  # of an application, by kind
     "notes": Note,
     "stage_changes": StageChange,
     "steps": HistoryEntry,
+    "origins": Origin,
+    "consent_requests": ConsentRequest,
 }
 SIGN_INS = (
     axes.AccessAttempt,

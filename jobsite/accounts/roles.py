@@ -23,7 +23,7 @@ RECRUITER = {
     "forms_structure.form": ALL,
     "forms_structure.snapshot": ALL,
     "forms_structure.consenttext": "view",
-    "applications.application": "view change export",
+    "applications.application": "view add change export",
     "applications.historyentry": ALL,
     "applications.note": "view add",
     "applications.message": "view add",

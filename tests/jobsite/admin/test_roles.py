@@ -32,7 +32,7 @@ MAY = {
     "vacancies.filteroption": {R: "v", E: "va", V: "vacd", A: "v", D: "vacd"},
     "forms_structure.form": {R: "vacd", E: "vacd", A: "v", D: "vacd"},
     "forms_structure.consenttext": {R: "v", E: "v", A: "v", D: "va"},
-    "applications.application": {R: "vc", E: "vc", A: "v", D: "vc"},
+    "applications.application": {R: "vac", E: "vac", A: "v", D: "vac"},
     "applications.historyentry": {R: "v", E: "v", A: "v", D: "v"},
     "applications.mailtemplate": {R: "v", E: "vacd", A: "v", D: "vacd"},
     "applications.message": {R: "v", E: "v", A: "v", D: "v"},
