@@ -361,6 +361,7 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         "views": {"name": "Posted", "query": "state=draft"},
         "views/add": {"name": "Posted", "query": "state=draft"},
         "note": {"text": "Posted"},
+        "contact": {"family_name": "Posted", "language": "en"},
         "email": {"subject": "Posted", "body": "Posted", "step": "send"},
         "move": {"applications": f"{pk if row else 0}:{change or ''}", "stage": world.other_stage.pk},
         "emails": {"applications": f"{pk if row else 0}:{change or ''}", "stage": world.other_stage.pk},

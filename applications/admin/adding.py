@@ -28,14 +28,15 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.forms import AutocompleteDropdownForm
 from unfold.widgets import (
-    UnfoldAdminEmailInputWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
+    UnfoldBooleanWidget,
 )
 
 from applications.admin.brand_access import log_access
 from applications.admin.duplicates import Likely, likely_same
+from applications.admin.origins import CONTACT, ContactForm
+from applications.mail.notice import purpose
 from applications.models import Access, Application, Note, Origin, SubmissionFile
 from applications.operations.adding import add_application
 from applications.submissions import idempotency
@@ -57,7 +58,6 @@ VACANCIES_MAX = 100  # that are offered without JavaScript
 KEPT_FOR = timedelta(hours=12)  # a file that was sent; clean_media deletes it after a day
 KEPT = ("original_name", "path", "size", "sha256", "kind", "scan_state")
 KEY_MAX = 64  # characters
-CONTACT = ("given_name", "family_name", "email", "phone")
 
 
 class VacancySelect(AutocompleteSelect):
@@ -87,28 +87,10 @@ class FilesField(forms.FileField):
         return [file for file in data or [] if file.name]
 
 
-class AddingForm(forms.Form):
+class AddingForm(ContactForm):
     """What came in. Which files were stored is not part of it."""
 
     vacancy = forms.ModelChoiceField(Vacancy.objects.none(), label=_("Vacancy"), empty_label=None)
-    given_name = forms.CharField(
-        label=_("Given name"), max_length=200, required=False, widget=UnfoldAdminTextInputWidget
-    )
-    family_name = forms.CharField(
-        label=_("Family name"), max_length=200, required=False, widget=UnfoldAdminTextInputWidget
-    )
-    email = forms.EmailField(
-        label=_("E-mail address"), max_length=254, required=False, widget=UnfoldAdminEmailInputWidget
-    )
-    phone = forms.CharField(
-        label=_("Telephone number"), max_length=200, required=False, widget=UnfoldAdminTextInputWidget
-    )
-    language = forms.ChoiceField(
-        label=_("Language"),
-        choices=[(code, _(name)) for code, name in LANGUAGES.items()],
-        help_text=_("Of the emails to the applicant."),
-        widget=UnfoldAdminSelectWidget,
-    )
     channel = forms.ChoiceField(
         label=_("Came in by"),
         choices=[each for each in Origin.Channel.choices if each[0] != Origin.Channel.OPEN],
@@ -125,12 +107,19 @@ class AddingForm(forms.Form):
             ("", _("As usual for how it came in")),
             (Origin.Basis.REQUEST, Origin.Basis.REQUEST.label),
             (Origin.Basis.INTEREST, Origin.Basis.INTEREST.label),
+            (Origin.Basis.CONSENT, Origin.Basis.CONSENT.label),
         ],
         help_text=_(
             "Usual: by email, by telephone and at a fair, the applicant applied. In other cases, the "
             "applicant did not."
         ),
         widget=UnfoldAdminSelectWidget,
+    )
+    is_informed = forms.BooleanField(
+        label=_("The applicant was told what is stored"),
+        required=False,
+        help_text=_("Only needed without an e-mail address: with one, the applicant gets an email."),
+        widget=UnfoldBooleanWidget,
     )
     uploads = FilesField(
         label=_("Files"), required=False, help_text=_("At most 5, such as the CV. 10 MB each.")
@@ -170,10 +159,7 @@ class AddingForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         data = self.cleaned_data
         data["basis"] = data.get("basis") or Origin.usual_basis(data.get("channel", ""))
-        names = [data.get(name) for name in CONTACT if name != "phone"]
-        if not any(names) and not self.has_error("email"):
-            self.add_error("family_name", gettext("Enter a name or an e-mail address."))
-        return data
+        return super().clean()
 
 
 def add_view(model_admin: ModelAdmin, request: UserRequest) -> HttpResponse:
@@ -204,6 +190,7 @@ def add_view(model_admin: ModelAdmin, request: UserRequest) -> HttpResponse:
         "likely": likely,
         "seen": ",".join(str(each.application.pk) for each in likely),
         "key": key,
+        "to_read_out": [" ".join(purpose(Origin(basis=basis))) for basis in ("request", "interest")],
         "kept": [(_signed(request, row), row.original_name, filesizeformat(row.size)) for row in stored.rows],
         "back": reverse("admin:applications_application_changelist"),
     }
@@ -296,7 +283,10 @@ def _add(request: UserRequest, form: AddingForm, stored: StoredFiles, key: str) 
             key=key,
             base_url=base_url(request),
             at=timezone.now(),
-            **{name: data[name] for name in ("language", "channel", "basis", "received_on", "note")},
+            **{
+                name: data[name]
+                for name in ("language", "channel", "basis", "received_on", "is_informed", "note")
+            },
         )
     except (KeyReusedError, KeyInUseError):
         text = gettext("This page was saved already, with other content. Save again to add one more.")

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext
 
-from applications.models import Application, Message, Origin, Stage, StageChange, Submission, without_undone
+from applications.models import Application, Message, Stage, StageChange, Submission, without_undone
 from applications.submissions.answers import Section, answers
 from forms_structure.structure import CONSENT
 from jobsite.languages import LANGUAGES
@@ -44,18 +44,6 @@ def submitted(application: Application) -> tuple[Submission | None, list[Section
         for section in answers(submission)
     ]
     return submission, [section for section in sections if section.answers]
-
-
-def origin(application: Application) -> dict[str, object]:
-    """Return how the application came in, if a colleague added it."""
-    found = Origin.objects.filter(application=application).select_related("author").first()
-    if found is None:
-        return {}
-    return {
-        "origin": found,
-        "origin_author": person(found.author) if found.author else "",
-        "informed_at": format_datetime(found.informed_at) if found.informed_at else "",
-    }
 
 
 def contact(application: Application) -> dict[str, object]:

@@ -62,11 +62,14 @@ def _lines(origin: Origin, link: str) -> Iterator[str]:
 
 
 def purpose(origin: Origin) -> Iterator[str]:
-    """Yield what is kept and why, also to be read out to an applicant without an address."""
+    """Yield why the data of the applicant are stored, and what. It is also read out to applicants without an
+    address."""
     if origin.basis == Origin.Basis.REQUEST:
         yield _("We received your application, and store it in our system for applications.")
-    else:
+    elif origin.basis == Origin.Basis.INTEREST:
         yield _("We would like to consider you for this vacancy, and store your data for that.")
+    else:
+        yield _("We would like to consider you for this vacancy, and need your consent to store your data.")
     yield _(
         "We keep your name, your contact data, the documents that we received, and our notes and emails "
         "about the selection. We use them only to choose somebody for the vacancy."

@@ -63,6 +63,7 @@ class Migration(migrations.Migration):
                         max_length=10,
                     ),
                 ),
+                ("added_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("informed_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "application",
@@ -87,6 +88,13 @@ class Migration(migrations.Migration):
                 "verbose_name": "origin",
                 "verbose_name_plural": "origins",
                 "default_permissions": (),
+                "indexes": [
+                    models.Index(
+                        "added_at",
+                        condition=Q(basis="interest", informed_at=None),
+                        name="origins_not_informed",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(

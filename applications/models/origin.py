@@ -1,5 +1,7 @@
 """How applications that a colleague added came in, and the consents that applicants are asked for."""
 
+from datetime import datetime, timedelta
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -8,6 +10,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from applications.models.application import Application
+
+INFORMED_WITHIN = timedelta(days=30)  # GDPR, article 14(3): within a month
 
 
 class Origin(models.Model):
@@ -40,15 +44,26 @@ class Origin(models.Model):
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
+    added_at = models.DateTimeField(default=timezone.now)
     informed_at = models.DateTimeField(null=True, blank=True)  # the applicant was told what is stored
 
     class Meta:
         verbose_name = _("origin")
         verbose_name_plural = _("origins")
         default_permissions = ()  # whoever may see the application may see it
+        indexes = [
+            models.Index(
+                "added_at", condition=Q(basis="interest", informed_at=None), name="origins_not_informed"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self._meta.verbose_name} {self.application_id}"
+
+    @property
+    def deleted_from(self) -> datetime:
+        """From when `purge` deletes the application if the applicant, who did not apply, is not informed."""
+        return self.added_at + INFORMED_WITHIN
 
     @classmethod
     def usual_basis(cls, channel: str) -> "Origin.Basis":

@@ -12,8 +12,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from applications.mail.notice import queue_notice
-from applications.models import Application, FormSnapshot, Origin, Submission
+from applications.models import Application, FormSnapshot, Message, Origin, Submission
 from applications.models.application import new_reference
+from applications.operations.consents import ask
 from applications.operations.notes import add_note
 from applications.operations.stages import create_application
 from applications.querysets import folded_address
@@ -27,6 +28,10 @@ from vacancies.models import Vacancy
 NOON = time(12)
 
 
+class ConfirmedError(Exception):
+    """The applicant has confirmed the address, or has an account."""
+
+
 def add_application(
     *,
     vacancy: Vacancy,
@@ -35,6 +40,7 @@ def add_application(
     channel: str,
     basis: str,
     received_on: date,
+    is_informed: bool = False,
     answers: Sequence[JsonObject],
     stored: StoredFiles,
     note: str,
@@ -47,7 +53,8 @@ def add_application(
     the names that `note` mentions and nobody has.
 
     `contact` has the columns given_name, family_name, email and phone, `answers` the label of each file that
-    is `stored`. A second call with the same `key` returns the application of the first one.
+    is `stored`. `is_informed`: `author` told the applicant what is stored. A second call with the same `key`
+    returns the application of the first one.
 
     Raise KeyReusedError if the key was used with other content, KeyInUseError if it is used at the moment.
     """
@@ -66,10 +73,10 @@ def add_application(
         application = retry_on_conflict(partial(_create, vacancy, received_at, columns))
         add_submission(application, answers, stored, source=channel)
         origin = Origin(application=application, channel=channel, basis=basis, author=author)
-        if address:
-            queue_notice(origin, base_url=base_url, at=at)
-            origin.informed_at = at
+        origin.added_at, origin.informed_at = at, at if is_informed else None
         origin.save()
+        if address:
+            _inform(origin, base_url=base_url, at=at)
         unknown: list[str] = []
         if note:
             _note, unknown = add_note(
@@ -77,6 +84,57 @@ def add_application(
             )
         idempotency.record(vacancy, key, content, application, at=at)
     return application, unknown
+
+
+def _inform(origin: Origin, *, base_url: str, at: datetime) -> None:
+    """Queue the email that tells the applicant what is stored, or asks whether it may be."""
+    if origin.basis == Origin.Basis.CONSENT:
+        ask(application=origin.application, base_url=base_url, at=at)
+    else:
+        queue_notice(origin, base_url=base_url, at=at)
+    mark_informed(application=origin.application, at=at)
+
+
+def mark_informed(*, application: Application, at: datetime) -> bool:
+    """Record that the applicant was told what is stored. Return whether nobody had recorded it."""
+    return bool(Origin.objects.filter(application=application, informed_at=None).update(informed_at=at))
+
+
+def correct_contact(
+    *, application: Application, contact: Mapping[str, str], language: str, base_url: str = "", at: datetime
+) -> list[str]:
+    """Replace the name, address, telephone number and language of an application that a colleague added.
+    Return the names of the changed columns.
+
+    A new address gets the email that the first one got, and a new link: the first one may be in the mailbox
+    of somebody else. Raise ConfirmedError if the applicant has opened it.
+    """
+    with transaction.atomic():
+        Application.objects.select_for_update().filter(pk=application.pk).first()
+        current = Application.objects.with_email_facts().select_related("origin").get(pk=application.pk)
+        if not is_correctable(current):
+            raise ConfirmedError
+        values = {**contact, "language": language}
+        changed = [name for name, value in values.items() if getattr(current, name) != value]
+        for name in changed:
+            setattr(current, name, values[name])
+        if "email" in changed:
+            current.email_folded = folded_address(current.email)
+            current.reference = new_reference()
+            first = Message.objects.filter(application=current, state=Message.State.QUEUED)
+            first.filter(kind__in=(Message.Kind.NOTICE, Message.Kind.CONSENT), recipient=None).delete()
+        if changed:
+            current.updated_at = at
+            current.save(update_fields=[*changed, "email_folded", "reference", "updated_at"])
+        if "email" in changed and current.email:
+            _inform(current.origin, base_url=base_url, at=at)
+    return changed
+
+
+def is_correctable(application: Application) -> bool:
+    """Whether the contact data are those that a colleague entered, and nobody has confirmed them."""
+    is_confirmed = application.user_id or application.verified_at
+    return not is_confirmed and Origin.objects.filter(application=application).exists()
 
 
 def _create(vacancy: Vacancy, received_at: datetime, columns: dict[str, Any]) -> Application:

@@ -7,6 +7,7 @@ from django.db import OperationalError, connection
 
 from applications.mail.approvals import ApprovalEmails
 from applications.mail.closing import ClosingEmails
+from applications.mail.consent import ConsentReminders
 from applications.mail.delivery import MailDelivery
 from applications.mail.digest import Digest
 from jobsite.db.locks import database_lock
@@ -17,7 +18,10 @@ from vacancies.search.merge import MergeJob
 
 def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
     """Return the dispatcher with every job. `base_url` is for links, if not PUBLIC_BASE_URL."""
-    emails: list[Job] = [Digest(base_url), ClosingEmails(base_url), ApprovalEmails(base_url), MailDelivery()]
+    emails: list[Job] = [
+        *(job(base_url) for job in (Digest, ClosingEmails, ApprovalEmails, ConsentReminders)),
+        MailDelivery(),
+    ]
     return Dispatcher([*emails, MergeJob()], lock=database_lock(), stop=stop)
 
 

@@ -80,6 +80,7 @@ ASKS = {
     "applications.application note": (NEITHER, "note a"),
     "applications.application delete-note": (NEITHER, NEITHER),  # for its author only
     "applications.application email": ("email a", "email a"),
+    "applications.application contact": "cc", "applications.application informed": (NEITHER, "c"),
     "applications.application undo": (NEITHER, "c"), "applications.application unread": (NEITHER, "c"),
     "applications.message digest": (NEITHER, NEITHER),  # redirects to the next one
     "applications.message mine": ("applications.application v", "applications.application v"),
