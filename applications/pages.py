@@ -140,6 +140,7 @@ def _application(
         "row": application,
         "sections": answers(submission) if submission else (),
         "is_manageable": _is_manageable(request, application),
+        "consent": operations.open_request(application),
         "is_withdrawable": application.is_withdrawable(at=at),
         "base": base,
         "is_by_link": is_by_link,
@@ -225,6 +226,26 @@ def _not_recorded(failure: OSError) -> StrOrPromise:
     """Log that ERASURE_LOG cannot be written, and return the error for the applicant."""
     logger.error("ERASURE_LOG cannot be written; nothing was deleted: %s", failure)
     return _("Your data cannot be deleted at the moment. Nothing was deleted. Try again later.")
+
+
+@by_its_owner
+@require_POST
+def consent(request: HttpRequest, application: Application, *, base: str, is_by_link: bool) -> HttpResponse:
+    """Take the answer to the question whether the application may be stored. "No" erases it."""
+    place: JsonObject = {"base": base, "is_by_link": is_by_link}
+    given = request.POST.get("answer")
+    if given not in ("yes", "no"):
+        return _application(request, application, **place, error=_("Answer yes or no."), status=422)
+    must_erase = operations.answer(
+        application=application, is_agreed=given == "yes", base_url=base_url(request), at=timezone.now()
+    )
+    if not must_erase:
+        return redirect(base)
+    try:
+        privacy.erase_application(application=application)
+    except OSError as failure:
+        return _application(request, application, **place, error=_not_recorded(failure), status=503)
+    return redirect("application-deleted" if is_by_link else "account")
 
 
 @by_its_owner

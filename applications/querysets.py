@@ -68,6 +68,10 @@ class ApplicationQuerySet(models.QuerySet):
         """Annotate `stage_id` and `stage_name`, the current stage."""
         return self._with_latest_change(stage_id="stage", stage_name="stage__name")
 
+    def hired(self) -> Self:
+        """The applications whose current stage hires."""
+        return self._with_latest_change(stage_kind="stage__kind").filter(stage_kind="hired")
+
     def with_reason(self) -> Self:
         """Annotate `reason_id` and `reason_name`, the reason of the current stage."""
         return self._with_latest_change(reason_id="reason", reason_name="reason__name")

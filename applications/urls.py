@@ -17,11 +17,13 @@ urlpatterns = [
     path(LINK, by_link(pages.application), name="application-receipt"),
     path(f"{LINK}/withdraw", by_link(pages.withdraw), name="application-receipt-withdraw"),
     path(f"{LINK}/delete", by_link(pages.delete), name="application-receipt-delete"),
+    path(f"{LINK}/consent", by_link(pages.consent), name="application-receipt-consent"),
     path(f"{LINK}/export", by_link(pages.export), name="application-receipt-export"),
     path(f"{LINK}/account", by_link(pages.create_account), name="application-receipt-account"),
     path(f"{LINK}/claim", by_link(pages.claim), name="application-receipt-claim"),
     path(OWN, by_account(pages.application), name="application-own"),
     path(f"{OWN}/withdraw", by_account(pages.withdraw), name="application-own-withdraw"),
     path(f"{OWN}/delete", by_account(pages.delete), name="application-own-delete"),
+    path(f"{OWN}/consent", by_account(pages.consent), name="application-own-consent"),
     path(f"{OWN}/export", by_account(pages.export), name="application-own-export"),
 ]

@@ -24,9 +24,11 @@ from applications.models import (
     AccessLog,
     Application,
     BrandMail,
+    ConsentRequest,
     MailTemplate,
     Message,
     Note,
+    Origin,
     Reason,
     Scorecard,
     StageChange,
@@ -168,6 +170,10 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     )  # fmt: skip
     submission = make_submission(application, {"cv": text}, consent_text=text, source=text)
     make_file(submission, f"{text}.pdf", pk=application.pk)  # the URL of its page has the same number
+    Origin.objects.create(application=application, channel="agency", basis="interest", author=colleague)
+    ConsentRequest.objects.create(
+        application=application, purpose="pool", text=text, version=1, due_on=timezone.localdate(now)
+    )
     AccessLog.objects.create(actor=colleague, application=application.pk, action="view")
     message = queue(
         kind=Message.Kind.TEMPLATE, to=f"{text}@applicant.test", language="en", subject=f"{text} {WORD}",
@@ -372,6 +378,7 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
             "criteria": _criteria(row) if kind == "scorecard" else "",
         },
         "consider": {"vacancy": world.foreign.spare.pk},
+        "contact": {"family_name": "Posted", "language": "en"},
         "email": {"subject": "Posted", "body": "Posted", "step": "send"},
         "move": {"applications": f"{pk if row else 0}:{change or ''}", "stage": world.other_stage.pk},
         "emails": {"applications": f"{pk if row else 0}:{change or ''}", "stage": world.other_stage.pk},
@@ -444,6 +451,11 @@ def _fields(world: SimpleNamespace, model: str, row: Any) -> dict[str, Any]:
             }  # fmt: skip
         case "vacancies.filteroption":
             return texts[model] | {"filter": Filter.objects.first().pk}
+        case "applications.application" if row is None:
+            return {
+                "vacancy": world.own.shown.pk, "family_name": "Posted", "language": "en", "channel": "phone",
+                "received_on": str(timezone.localdate()),
+            }  # fmt: skip
         case "applications.application":
             return {"stage": world.other_stage.pk, "seen": row.changes.last().pk if row else ""}
         case "auth.user":
@@ -502,7 +514,9 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
         *("VacancyOption", "VacancyRecruiter", "Place", "Attachment", "Version", "Approval"), "Requisition",
     ):  # fmt: skip
         own[f"vacancies.{name}"] = {"vacancy__in": vacancies}
-    for name in ("StageChange", "HistoryEntry", "Note", "Scorecard", "Message"):
+    for name in (
+        *("StageChange", "HistoryEntry", "Note", "Scorecard", "Message", "Origin", "ConsentRequest"),
+    ):  # fmt: skip
         own[f"applications.{name}"] = {"application__vacancy__in": vacancies}
     found = {label: list(_values(apps.get_model(label), **wanted)) for label, wanted in own.items()}
     served = Vacancy.objects.with_form().filter(brand=world.foreign.brand).order_by("pk")

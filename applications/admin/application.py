@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import OuterRef, QuerySet, Subquery
+from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
@@ -16,6 +17,7 @@ from unfold.admin import checkbox
 from unfold.decorators import display
 from unfold.views import ChangeList
 
+from applications.admin.adding import ADD, add_view
 from applications.admin.application_filters import FILTERS
 from applications.admin.application_page import ApplicationPage
 from applications.admin.board import BoardAdmin
@@ -107,6 +109,14 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
         if not search_term:
             return queryset, False
         return queryset.matching(search_term), False
+
+    # --- adding ---
+
+    def has_add_permission(self, request: UserRequest, obj: Application | None = None) -> bool:
+        return request.user.has_perm(ADD)
+
+    def add_view(self, request: UserRequest, *args: object, **kwargs: object) -> HttpResponse:
+        return add_view(self, request)
 
     # --- columns ---
 

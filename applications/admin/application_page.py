@@ -1,5 +1,6 @@
 """The admin page of one application: the answers beside the form, stage, notes and emails."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -24,6 +25,7 @@ from applications.admin.considering import consider_view
 from applications.admin.erasure import ErasureAdmin, may_erase
 from applications.admin.filling import report_filled
 from applications.admin.move_form import email_context
+from applications.admin.origins import contact_view, informed_view, origin_context
 from applications.admin.scorecards import scorecard_view, scorecards_context
 from applications.models import Access, Application
 from applications.operations import move, undo_moves
@@ -47,8 +49,14 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
         js = ("applications/application.js", "applications/reader.js")
 
     def get_urls(self) -> list[URLPattern]:
-        views = {"undo": self.undo_view, "unread": self.unread_view}
-        views |= {"consider": partial(consider_view, self), "scorecard": partial(scorecard_view, self)}
+        views: dict[str, Callable] = {
+            "undo": self.undo_view,
+            "unread": self.unread_view,
+            "contact": partial(contact_view, self),
+            "informed": partial(informed_view, self),
+            "consider": partial(consider_view, self),
+            "scorecard": partial(scorecard_view, self),
+        }
         return [*self.object_urls(views), *super().get_urls()]
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
@@ -129,6 +137,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             "may_erase": may_erase(request.user),
             "may_see_vacancy": request.user.has_perm("vacancies.view_vacancy"),
             "query": f"?{query}" if query else "",
+            **origin_context(obj),
             **neighbours(self, request, obj),
             **self.notes_context(request, obj),
             **self.emails_context(request, obj),

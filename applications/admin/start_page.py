@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from applications.admin.origins import to_inform
 from applications.models import Application, DailyApplications
 from jobsite.text.formats import format_datetime
 from jobsite.types import UserRequest
@@ -54,9 +55,10 @@ def dashboard(request: UserRequest, context: dict[str, Any]) -> dict[str, Any]:
     latest = list(unread(request.user).order_by("-created_at", "-pk").values_list("pk", flat=True)[:MAX_ROWS])
     rows = Application.objects.select_related("user", "vacancy").in_bulk(latest)
     return context | {
+        "to_inform": to_inform(request.user),
         "new_applications": {
             "count": unread_count(request),
             "url": f"{reverse('admin:applications_application_changelist')}?read=no",
             "rows": [(rows[pk], format_datetime(rows[pk].created_at)) for pk in latest if pk in rows],
-        }
+        },
     }

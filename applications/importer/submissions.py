@@ -1,15 +1,13 @@
 """Import of what belongs to an application: submission, files, emails and notes. What is missing is added;
 what is stored is neither changed nor deleted."""
 
-import json
 from datetime import datetime
-from hashlib import sha256
 from pathlib import Path
 
 from django.core.files.base import ContentFile, File
 
-from applications.models import Application, FormSnapshot, Message, Note, Submission
-from applications.submissions import idempotency
+from applications.models import Application, Message, Note, Submission
+from applications.operations import adding
 from applications.submissions.files import FILE_BYTES_MAX, FileError, check, sha256_of, store
 from jobsite.types import JsonObject
 
@@ -32,19 +30,7 @@ def add_submission(application: Application, data: JsonObject, *, folder: Path, 
         for number, each in enumerate(data.get("files", ()))
     }
     numbers = {name: number for number, name in enumerate(files)}
-    values: JsonObject = {each["field"]: "\n".join(each["values"]) for each in data.get("answers", ())}
-    values |= {name: file.name for name, file in files.items()}
     hashes = sha256_of(files)
-    submission = Submission(
-        application=application,
-        values=values,
-        snapshot=_snapshot(data, files),
-        consent_text=data.get("consent_text", ""),
-        consent_version=data["consent_version"],
-        consented_at=data.get("consented_at", application.created_at),
-        source=data.get("source", ""),
-        fingerprint=idempotency.digest(values, hashes),
-    )
     try:
         if is_dry_run:
             check(files, hashes)
@@ -52,8 +38,15 @@ def add_submission(application: Application, data: JsonObject, *, folder: Path, 
         stored = store(files, hashes)
     except FileError as error:
         raise RefusedError(f"submission.files.{numbers[error.field]}", error.detail) from error
-    submission.save()
-    stored.add_rows(submission)
+    adding.add_submission(
+        application,
+        data.get("answers", ()),
+        stored,
+        consent_text=data.get("consent_text", ""),
+        consent_version=data["consent_version"],
+        consented_at=data.get("consented_at", application.created_at),
+        source=data.get("source", ""),
+    )
     # A rollback leaves the files without rows; clean_media deletes them.
     return True
 
@@ -72,23 +65,6 @@ def _file(each: JsonObject, place: str, folder: Path) -> File:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "invalid path"
         raise RefusedError(place, f"The file cannot be read: {reason}.") from error
-
-
-def _snapshot(data: JsonObject, files: dict[str, File]) -> FormSnapshot:
-    """Return a form that has a field for each answer and file."""
-    fields = [_field(each["field"], each["label"], "textarea") for each in data.get("answers", ())]
-    known = {each["name"] for each in fields}
-    for each in fields:
-        if each["name"] in files:
-            each["type"] = "file"
-    fields += [_field(name, name, "file") for name in files if name not in known]
-    sections = [{"title": "", "description": "", "fields": fields}]
-    digest = sha256(json.dumps(sections, sort_keys=True).encode()).hexdigest()
-    return FormSnapshot.objects.get_or_create(digest=digest, defaults={"sections": sections})[0]
-
-
-def _field(name: str, label: str, kind: str) -> JsonObject:
-    return {"name": name, "type": kind, "label": label, "required": False, "css": "col-12"}
 
 
 def add_emails(application: Application, emails: list[JsonObject]) -> bool:

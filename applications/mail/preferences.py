@@ -24,6 +24,10 @@ KINDS: dict[Kind, tuple[str, Promise | str]] = {
         _("A vacancy that you worked on closes within a week. Once for each closing date."),
     ),
     Kind.APPROVAL: (APPROVE, _("A colleague submits a vacancy for your approval.")),
+    Kind.CONSENT: (
+        "applications.view_application",
+        _("An applicant whom you added and who was hired refuses the consent."),
+    ),
     Kind.DECISION: (
         "vacancies.change_vacancy",
         _("A vacancy that you submitted for approval is approved or sent back."),

@@ -22,7 +22,7 @@ INDENT = "  "
 def queue_receipt(*, application: Application, base_url: str = "", at: datetime) -> Message:
     """Queue the receipt of `application`: what was stored, and the link that proves that the mailbox is the
     applicant's. Call it in the transaction that stores the submission."""
-    language, marker = _language(application), new_marker()
+    language, marker = language_of(application), new_marker()
     with translation.override(language):
         title = application.vacancy.title
         return queue(
@@ -39,18 +39,18 @@ def queue_receipt(*, application: Application, base_url: str = "", at: datetime)
 
 def queue_withdrawal(*, application: Application, base_url: str = "", at: datetime) -> Message:
     """Queue the confirmation that the applicant withdrew `application`."""
-    language = _language(application)
+    language = language_of(application)
     with translation.override(language):
         lines = [
             _("Hello,"),
             "",
             _("You withdrew this application. We do not consider it any further."),
             "",
-            *_facts(application),
+            *facts(application),
             _("Withdrawn: %(at)s") % {"at": format_datetime(application.withdrawn_at or at)},
             "",
             _("If you did not do this, please contact us."),
-            *_end(application),
+            *end(application),
         ]
         return queue(
             kind=Message.Kind.WITHDRAWAL,
@@ -63,11 +63,13 @@ def queue_withdrawal(*, application: Application, base_url: str = "", at: dateti
         )
 
 
-def _language(application: Application) -> str:
+def language_of(application: Application) -> str:
+    """Return the language of emails to the applicant."""
     return application.language if application.language in LANGUAGES else site_language()
 
 
-def _facts(application: Application) -> Iterator[str]:
+def facts(application: Application) -> Iterator[str]:
+    """Yield the lines that say which application an email is about."""
     vacancy = application.vacancy
     yield _("Vacancy: %(vacancy)s") % {"vacancy": vacancy.title}
     if vacancy.shown_brand:
@@ -77,7 +79,8 @@ def _facts(application: Application) -> Iterator[str]:
     yield _("Received: %(at)s") % {"at": format_datetime(application.created_at)}
 
 
-def _end(application: Application) -> Iterator[str]:
+def end(application: Application) -> Iterator[str]:
+    """Yield the lines at the end: the signature of the brand."""
     if signature := signature_of(application):
         yield ""
         yield signature
@@ -90,7 +93,7 @@ def _receipt(application: Application, link: str) -> Iterator[str]:
     yield ""
     yield _("We received your application. Thank you.")
     yield ""
-    yield from _facts(application)
+    yield from facts(application)
     yield ""
     if application.is_repeated:
         yield _("You have applied for this vacancy before. This is another application.")
@@ -111,7 +114,7 @@ def _receipt(application: Application, link: str) -> Iterator[str]:
             yield section.title
         for answer in given:
             yield from _answer(answer)
-    yield from _end(application)
+    yield from end(application)
 
 
 def _answer(answer: Answer) -> Iterator[str]:

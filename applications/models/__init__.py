@@ -20,6 +20,7 @@ from applications.models.message import (
     Message,
     Note,
 )
+from applications.models.origin import ConsentRequest, Origin
 from applications.models.scorecard import Scorecard
 from applications.models.statistics import DailyApplications
 from applications.models.submission import (
@@ -37,6 +38,7 @@ __all__ = [
     "Application",
     "BrandMail",
     "ClosingNotice",
+    "ConsentRequest",
     "DailyApplications",
     "EmailLanguage",
     "EmailOptOut",
@@ -47,6 +49,7 @@ __all__ = [
     "MailTemplate",
     "Message",
     "Note",
+    "Origin",
     "Reason",
     "ScanState",
     "Scorecard",

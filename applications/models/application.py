@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Upper
 from django.utils import timezone
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
@@ -256,6 +257,7 @@ class Application(models.Model):
         indexes = [
             models.Index("email_folded", name="applications_of_address"),
             models.Index("vacancy", F("created_at").desc(), name="applications_of_vacancy"),
+            models.Index(Upper("family_name"), Upper("given_name"), name="applications_of_name"),
             models.Index(
                 "vacancy", F("created_at").desc(), condition=Q(read_at=None), name="applications_unread"
             ),

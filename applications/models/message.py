@@ -71,6 +71,8 @@ class Message(models.Model):
     class Kind(models.TextChoices):
         RECEIPT = "receipt", _("receipt")
         TEMPLATE = "template", _("email from a recruiter")
+        NOTICE = "notice", _("notice to an applicant who was added")
+        CONSENT = "consent", _("question for consent")
         STAGE = "stage", _("email of a stage")
         WITHDRAWAL = "withdrawal", _("confirmation of a withdrawal")
         MENTION = "mention", _("mention in a note")

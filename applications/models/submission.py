@@ -69,6 +69,7 @@ class SubmissionFile(models.Model):
         verbose_name = _("submission file")
         verbose_name_plural = _("submission files")
         ordering = ["pk"]
+        indexes = [models.Index("sha256", name="files_of_content")]
 
     def __str__(self) -> str:
         return self.path

@@ -9,6 +9,7 @@ from applications.operations.applicants import (
     verify,
     withdraw_application,
 )
+from applications.operations.consents import answer, open_request
 from applications.operations.stages import (
     create_application,
     current_changes,
@@ -21,6 +22,7 @@ from applications.operations.submitting import submit_application
 __all__ = [
     "AccountExistsError",
     "DecidedError",
+    "answer",
     "claim",
     "create_account",
     "create_application",
@@ -28,6 +30,7 @@ __all__ = [
     "move",
     "move_if_unchanged",
     "new_account",
+    "open_request",
     "submit_application",
     "undo_moves",
     "verify",

@@ -15,9 +15,11 @@ from django.db.models import Exists, Model, Q, QuerySet
 
 from applications.models import (
     Application,
+    ConsentRequest,
     HistoryEntry,
     Message,
     Note,
+    Origin,
     Scorecard,
     StageChange,
     Submission,
@@ -35,6 +37,8 @@ KINDS = (  # of deleted rows
     "scorecards",
     "stage_changes",
     "steps",
+    "origins",
+    "consent_requests",
     "accounts",
     "tokens",
     "sessions",
@@ -58,6 +62,8 @@ _PARTS = {  # of an application, by kind
     "scorecards": Scorecard,
     "stage_changes": StageChange,
     "steps": HistoryEntry,
+    "origins": Origin,
+    "consent_requests": ConsentRequest,
 }
 SIGN_INS = (
     axes.AccessAttempt,

@@ -19,14 +19,15 @@ from applications.submissions.files import open_file
 from jobsite.languages import site_language
 from jobsite.types import JsonObject
 
+_ONES = ("vacancy", "origin", "submission__snapshot")
 _RELATED = (
     "changes__stage__status",
     "changes__reason",
+    "consent_requests",
     "history",
     "messages",
     "notes",
     "scorecards",
-    "submission__snapshot",
     "submission__files",
 )
 
@@ -48,7 +49,7 @@ def export(
     """
     own = Q(email_folded=folded_address(address)) if address else Q(pk__in=[])
     rows = Application.objects.filter(own | Q(user=user) if user else own).newest_first()
-    applications = list(rows.select_related("vacancy").prefetch_related(*_RELATED))
+    applications = list(rows.select_related(*_ONES).prefetch_related(*_RELATED))
     pks = [application.pk for application in applications]
     data = {
         "account": user and _account(user),
@@ -67,7 +68,7 @@ def export(
 def export_application(*, application: Application, now: datetime) -> JsonObject:
     """Return what the applicant sees of one application, without an account."""
     rows = Application.objects.filter(pk=application.pk)
-    found = rows.select_related("vacancy").prefetch_related(*_RELATED)
+    found = rows.select_related(*_ONES).prefetch_related(*_RELATED)
     return {"applications": [_application(each, now, is_own=True) for each in found]}
 
 
@@ -131,6 +132,7 @@ def _application(
         ],
         "history": _history(application, is_own),
         "submission": _submission(application, has_content),
+        "consent_requests": _consents(application),
         "emails": [
             {
                 "to": message.to,
@@ -150,6 +152,7 @@ def _application(
         data["reasons"] = [
             {"at": change.at, "reason": str(change.reason)} for change in changes if change.reason
         ]
+        data["origin"] = _origin(application)
         data["notes"] = [{"at": note.created_at, "text": note.text} for note in application.notes.all()]
         data["scorecards"] = _scorecards(application)
     return data
@@ -165,6 +168,18 @@ def _scorecards(application: Any) -> list[JsonObject]:
         }
         for card in application.scorecards.all()
     ]
+
+
+def _origin(application: Application) -> JsonObject | None:
+    """How the application came in, if a colleague added it."""
+    origin = getattr(application, "origin", None)
+    names = ("channel", "basis", "informed_at")
+    return origin and {name: getattr(origin, name) for name in names}
+
+
+def _consents(application: Application) -> list[JsonObject]:
+    names = ("purpose", "text", "version", "asked_at", "due_on", "answered_at", "answer", "until")
+    return [{name: getattr(each, name) for name in names} for each in application.consent_requests.all()]
 
 
 def _history(application: Application, is_own: bool) -> list[JsonObject]:

@@ -9,18 +9,22 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError, Q, QuerySet
+from django.utils import timezone
 
 from applications.models import (
     AccessLog,
     Application,
+    ConsentRequest,
     FormSnapshot,
     HistoryEntry,
     IdempotencyKey,
     Invitation,
     Message,
+    Origin,
     Token,
     UsedProof,
 )
+from applications.models.origin import INFORMED_WITHIN
 from applications.privacy.accounts import sessions_by_account
 from applications.privacy.deletion import delete_account, delete_applications, delete_tokens
 from applications.submissions import idempotency
@@ -37,8 +41,9 @@ def has_own_periods() -> bool:
 
 def purge(*, before: datetime | None, now: datetime) -> Counter[str]:
     """Delete applications that did not change since `before`, or for the days of their vacancy if it has a
-    period of its own, and have no step in the future; applicants' accounts without applications that are as
-    old; and what `purge_credentials` deletes. Return the number of deleted rows by kind.
+    period of its own, and have no step in the future; those of `not_permitted`; applicants' accounts without
+    applications that are as old; and what `purge_credentials` deletes. Return the number of deleted rows by
+    kind.
 
     `before` is the begin of the site's period. If it is None, the site has none: only applications to
     vacancies with their own period are deleted. Accounts with a role (staff, a group, a permission), a valid
@@ -49,6 +54,7 @@ def purge(*, before: datetime | None, now: datetime) -> Counter[str]:
         old = Application.objects.filter(_is_old(before, now)).exclude(pk__in=upcoming)
         stale = old.select_for_update(of=("self",))
         counts = delete_applications(stale.values_list("pk", flat=True))
+        counts.update(delete_applications(_not_permitted(now)))
         if before:
             # the access log of applications that were deleted, now or by erasure
             existing = Application.objects.values("pk")
@@ -58,6 +64,27 @@ def purge(*, before: datetime | None, now: datetime) -> Counter[str]:
     if before:
         counts.update(_purge_accounts(before))
     return counts
+
+
+def not_permitted(now: datetime) -> QuerySet[Application]:
+    """Return the applications that colleagues added and that may not be stored any longer: the applicant was
+    asked for a consent and did not answer in time, or did not apply and was not told in time."""
+    unanswered = ConsentRequest.objects.filter(
+        purpose=ConsentRequest.Purpose.APPLICATION, answer="", due_on__lt=timezone.localdate(now)
+    )
+    untold = Origin.objects.filter(
+        basis=Origin.Basis.INTEREST, informed_at=None, added_at__lt=now - INFORMED_WITHIN
+    )
+    named = Q(pk__in=unanswered.values("application")) | Q(pk__in=untold.values("application"))
+    rows = Application.objects.filter(named).order_by()
+    return rows.exclude(pk__in=list(rows.hired().values_list("pk", flat=True)))
+
+
+def _not_permitted(now: datetime) -> list[int]:
+    """Return the ids of those, locked: the applicant may be answering."""
+    locked = Application.objects.filter(pk__in=list(not_permitted(now).values_list("pk", flat=True)))
+    list(locked.order_by("pk").select_for_update())
+    return list(not_permitted(now).values_list("pk", flat=True))
 
 
 def _purge_accounts(before: datetime) -> Counter[str]:

@@ -24,7 +24,7 @@ RECRUITER = {
     "forms_structure.form": ALL,
     "forms_structure.snapshot": ALL,
     "forms_structure.consenttext": "view",
-    "applications.application": "view change export",
+    "applications.application": "view add change export",
     "applications.historyentry": ALL,
     "applications.note": "view add",
     "applications.scorecard": "view add",

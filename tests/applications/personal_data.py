@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from applications.models import AccessLog, Scorecard, StageChange, Token
+from applications.models import AccessLog, ConsentRequest, Origin, Scorecard, StageChange, Token
 from tests.applications.makers import (
     MINE,
     bearer,
@@ -78,6 +78,12 @@ def make_personal_data(name, mail, first, last, recruiter):
     for n in range(2):
         application = make_application(
             user=user, vacancy=vacancy, created_at=timezone.now() - timedelta(hours=n)
+        )
+        Origin.objects.create(
+            application=application, channel=Origin.Channel.AGENCY, basis="interest", author=recruiter
+        )
+        ConsentRequest.objects.create(
+            application=application, purpose="pool", text="Agreed?", version=1, due_on=timezone.localdate()
         )
         step = make_step(application, f"Talk with {first}", result=f"{last} was good")
         StageChange.objects.create(application=application, stage=make_stage(), author=recruiter)

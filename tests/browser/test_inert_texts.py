@@ -109,6 +109,7 @@ def test_no_stored_text_runs_on_pages_with_scripts(
         f"/admin/auth/user/{world.spare['auth.user'].pk}/change/",
         "/admin/applications/application/",
         "/admin/applications/application/board/",
+        "/admin/applications/application/add/",
         f"/admin/applications/application/{own.application.pk}/change/",
     ):
         with visit(f"{site}{url}") as (page, answer):

@@ -15,7 +15,8 @@ DAYS_MAX = 36_500
 
 class Command(BaseCommand):
     help = (
-        "Delete applications without a change for DAYS days, or for the days of their vacancy, with all "
+        "Delete applications without a change for DAYS days, or for the days of their vacancy, and those "
+        "added without a consent or notice in time, with all "
         "their data; applicants' accounts without applications that are as old; and what purge_credentials "
         "deletes. Run it daily."
     )
@@ -38,13 +39,13 @@ class Command(BaseCommand):
         days = options["older_than"]
         if days is None:
             days = settings.APPLICATIONS_KEPT_DAYS or None
-        if days is None and not privacy.has_own_periods():
+        now = timezone.now()
+        if days is None and not privacy.has_own_periods() and not privacy.not_permitted(now).exists():
             if options["if_set"]:
                 return self.finish("No retention period is set; nothing was deleted.")
             raise UsageError("Pass --older-than DAYS or set APPLICATIONS_KEPT_DAYS.")
         if days is not None and not 1 <= days <= DAYS_MAX:
             raise UsageError(f"DAYS must be from 1 to {DAYS_MAX}; received {days}.")
-        now = timezone.now()
         before = None if days is None else days_after(now, -days)
         self.written = lambda: "Some rows were deleted; run the command again for the others."
         with dry_run(options["dry_run"]):

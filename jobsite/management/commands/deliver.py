@@ -7,6 +7,7 @@ from django.db import OperationalError, connection
 
 from applications.mail.approvals import ApprovalEmails
 from applications.mail.closing import ClosingEmails
+from applications.mail.consent import ConsentReminders
 from applications.mail.delivery import MailDelivery
 from applications.mail.digest import Digest
 from applications.mail.scorecards import ScorecardEmails
@@ -18,7 +19,8 @@ from vacancies.search.merge import MergeJob
 
 def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
     """Return the dispatcher with every job. `base_url` is for links, if not PUBLIC_BASE_URL."""
-    told: list[Job] = [job(base_url) for job in (Digest, ClosingEmails, ApprovalEmails, ScorecardEmails)]
+    kinds = (Digest, ClosingEmails, ApprovalEmails, ScorecardEmails, ConsentReminders)
+    told: list[Job] = [kind(base_url) for kind in kinds]
     return Dispatcher([*told, MailDelivery(), MergeJob()], lock=database_lock(), stop=stop)
 
 

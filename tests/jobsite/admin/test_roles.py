@@ -32,7 +32,7 @@ MAY = {
     "vacancies.filteroption": {R: "v", E: "va", V: "vacd", A: "v", D: "vacd"},
     "forms_structure.form": {R: "vacd", E: "vacd", A: "v", D: "vacd"},
     "forms_structure.consenttext": {R: "v", E: "v", A: "v", D: "va"},
-    "applications.application": {R: "vc", E: "vc", A: "v", D: "vc"},
+    "applications.application": {R: "vac", E: "vac", A: "v", D: "vac"},
     "applications.historyentry": {R: "v", E: "v", A: "v", D: "v"},
     "applications.mailtemplate": {R: "v", E: "vacd", A: "v", D: "vacd"},
     "applications.message": {R: "v", E: "v", A: "v", D: "v"},
@@ -83,6 +83,7 @@ ASKS = {
     "applications.application note": (NEITHER, "note a"),
     "applications.application delete-note": (NEITHER, NEITHER),  # for its author only
     "applications.application email": ("email a", "email a"),
+    "applications.application contact": "cc", "applications.application informed": (NEITHER, "c"),
     "applications.application undo": (NEITHER, "c"), "applications.application unread": (NEITHER, "c"),
     "applications.application scorecard": ("scorecard a", "scorecard a"),
     "applications.application consider": ("c", NEITHER),  # of an open one; see test_considering.py

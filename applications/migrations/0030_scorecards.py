@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("applications", "0021_stage_email"),
+        ("applications", "0023_duplicate_indexes"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
@@ -19,6 +19,8 @@ class Migration(migrations.Migration):
                 choices=[
                     ("receipt", "receipt"),
                     ("template", "email from a recruiter"),
+                    ("notice", "notice to an applicant who was added"),
+                    ("consent", "question for consent"),
                     ("stage", "email of a stage"),
                     ("withdrawal", "confirmation of a withdrawal"),
                     ("mention", "mention in a note"),
@@ -41,6 +43,8 @@ class Migration(migrations.Migration):
                 choices=[
                     ("receipt", "receipt"),
                     ("template", "email from a recruiter"),
+                    ("notice", "notice to an applicant who was added"),
+                    ("consent", "question for consent"),
                     ("stage", "email of a stage"),
                     ("withdrawal", "confirmation of a withdrawal"),
                     ("mention", "mention in a note"),

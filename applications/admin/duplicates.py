@@ -1,0 +1,54 @@
+"""Applications that are likely of the same person: a warning only, nothing is merged."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Q, QuerySet
+from django.utils.translation import gettext as _
+
+from applications.models import Application, SubmissionFile
+from applications.querysets import folded_address
+from vacancies.access import scope_to_brands
+
+ROWS_MAX = 20
+SAME_FILE_MAX = 5  # a file that more applications have says nothing, such as a form to fill in
+
+
+@dataclass(frozen=True)
+class Likely:
+    """An application that is likely of the same person, and what shows it."""
+
+    application: Application
+    signs: list[str]
+
+
+def likely_same(
+    user: User, *, given_name: str, family_name: str, hashes: Collection[str], address: str = "", pk: int = 0
+) -> list[Likely]:
+    """Return the applications with the same address, file or name that `user` may see, the newest first, but
+    not the application `pk`. `hashes` are those of files."""
+    signs: dict[str, Q] = {}
+    if address:
+        signs[_("same e-mail address")] = Q(email_folded=folded_address(address))
+    if rare := _rare(hashes):
+        signs[_("same file")] = Q(submission__files__sha256__in=rare)
+    if given_name and family_name:
+        signs[_("same name")] = Q(given_name__iexact=given_name, family_name__iexact=family_name)
+    own: Any = scope_to_brands(user, Application.objects.exclude(pk=pk), "vacancy")
+    found = defaultdict(list)
+    for sign, same in signs.items():
+        rows: QuerySet = own.filter(same).newest_first().distinct()
+        for each in rows.values_list("pk", flat=True)[:ROWS_MAX]:
+            found[each].append(sign)
+    shown = Application.objects.filter(pk__in=list(found)).with_stage().select_related("user", "vacancy")
+    return [Likely(each, found[each.pk]) for each in shown.newest_first()[:ROWS_MAX]]
+
+
+def _rare(hashes: Collection[str]) -> list[str]:
+    """Return those of `hashes` that the files of at most SAME_FILE_MAX applications have."""
+    rows = SubmissionFile.objects.filter(sha256__in=hashes).order_by().values("sha256")
+    counted = rows.annotate(count=Count("submission", distinct=True)).filter(count__lte=SAME_FILE_MAX)
+    return list(counted.values_list("sha256", flat=True))

@@ -1,0 +1,133 @@
+"""The emails about consents: the question to an applicant, its reminder, and a refusal by who was hired."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+
+from applications.mail.brand_mail import privacy_url
+from applications.mail.links import absolute, new_marker, personal_link, settings_lines
+from applications.mail.notice import purpose
+from applications.mail.outbox import queue
+from applications.mail.preferences import language_of as language_of_user
+from applications.mail.preferences import may_receive, recipients_of
+from applications.mail.receipt import end, facts, language_of
+from applications.models import Application, ConsentRequest, Message
+from applications.submissions.links import MAX_AGE
+from jobsite.text.formats import format_date
+
+REMINDER_AFTER = timedelta(days=7)
+
+
+def queue_question(
+    request: ConsentRequest, *, is_reminder: bool = False, base_url: str = "", at: datetime
+) -> Message:
+    """Queue the question of `request`, about an application that a colleague added."""
+    application = request.application
+    language, marker = language_of(application), new_marker()
+    with translation.override(language):
+        subject = (
+            _("May we store your data? %(vacancy)s")
+            if not is_reminder
+            else _("Reminder: may we store your data? %(vacancy)s")
+        )
+        return queue(
+            kind=Message.Kind.CONSENT,
+            application=application,
+            to=application.address,
+            language=language,
+            subject=subject % {"vacancy": application.vacancy.title},
+            body="\n".join(_question(request, personal_link(base_url, marker))),
+            link_marker=marker,
+            at=at,
+        )
+
+
+def _question(request: ConsentRequest, link: str) -> Iterator[str]:
+    application = request.application
+    yield _("Hello,")
+    yield ""
+    yield from purpose(application.origin)
+    yield ""
+    yield from facts(application)
+    yield _("Source: %(source)s") % {"source": application.origin.get_channel_display()}
+    yield ""
+    if url := privacy_url(application):
+        yield _("How we handle your data: %(url)s") % {"url": url}
+        yield ""
+    yield _("We ask for your consent:")
+    yield request.text
+    yield ""
+    yield _("Open this link, and answer yes or no:")
+    yield link
+    yield _("The link is personal and valid for %(days)d days. Do not forward it.") % {"days": MAX_AGE.days}
+    yield ""
+    yield _("Without an answer until %(day)s, we delete your data.") % {"day": format_date(request.due_on)}
+    yield from end(application)
+
+
+def queue_refusal(application: Application, *, base_url: str = "", at: datetime) -> Message | None:
+    """Tell the colleague who added `application` that its applicant, who was hired, refuses the consent. It
+    does not name the applicant. Return None if nobody is told."""
+    added_by = application.origin.author_id or 0
+    author = recipients_of(Message.Kind.CONSENT).filter(pk=added_by).first()
+    if author is None or not may_receive(author, Message.Kind.CONSENT):
+        return None
+    language = language_of_user(author)
+    page = reverse("admin:applications_application_change", args=[application.pk])
+    with translation.override(language):
+        lines = [
+            _("The applicant was hired, and does not consent to the storage of the application."),
+            _("Nothing was deleted: decide what has to be kept, and delete the rest."),
+            "",
+            absolute(page, base_url),
+            *settings_lines(base_url),
+        ]
+        return queue(
+            kind=Message.Kind.CONSENT,
+            application=application,
+            recipient=author,
+            to=author.email,
+            language=language,
+            subject=_("Consent refused: %(application)s") % {"application": application},
+            body="\n".join(lines),
+            vacancies=[application.vacancy_id],
+            at=at,
+        )
+
+
+class ConsentReminders:
+    """Reminds applicants who did not answer, once. Implements `jobsite.dispatch.Job`."""
+
+    def __init__(self, base_url: str = "") -> None:
+        self.base_url = base_url
+
+    def next_due(self, at: datetime) -> tuple[int, datetime] | None:
+        waiting = ConsentRequest.objects.filter(
+            answer="", reminded_at=None, asked_at__lte=at - REMINDER_AFTER
+        )
+        asked = waiting.filter(
+            purpose=ConsentRequest.Purpose.APPLICATION,
+            due_on__gte=timezone.localdate(at),
+            application__withdrawn_at=None,
+        )
+        pk = asked.order_by("pk").values_list("pk", flat=True).first()
+        return (pk, at) if pk else None
+
+    def run(self, item: tuple[int, datetime]) -> str:
+        pk, at = item
+        with transaction.atomic():
+            waiting = ConsentRequest.objects.filter(pk=pk, answer="", reminded_at=None)
+            if not waiting.update(reminded_at=at):
+                return "consent nothing"
+            request = ConsentRequest.objects.get(pk=pk)
+            request.application = (
+                Application.objects.with_email_facts().select_related("origin").get(pk=request.application_id)
+            )
+            if not request.application.address:
+                return "consent nothing"
+            queue_question(request, is_reminder=True, base_url=self.base_url, at=at)
+        return "consent queued"

@@ -1,0 +1,76 @@
+"""The email to an applicant whom a colleague added: what is kept, why, and how to see and delete it.
+
+It has no values that were entered: the address may be somebody else's.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from applications.mail.brand_mail import privacy_url
+from applications.mail.links import new_marker, personal_link
+from applications.mail.outbox import queue
+from applications.mail.receipt import end, facts, language_of
+from applications.models import Message, Origin
+from applications.submissions.links import MAX_AGE
+
+
+def queue_notice(origin: Origin, *, base_url: str = "", at: datetime) -> Message:
+    """Queue the notice. Call it in the transaction that adds the application."""
+    application = origin.application
+    language, marker = language_of(application), new_marker()
+    with translation.override(language):
+        return queue(
+            kind=Message.Kind.NOTICE,
+            application=application,
+            to=application.address,
+            language=language,
+            subject=_("What we store about you: %(vacancy)s") % {"vacancy": application.vacancy.title},
+            body="\n".join(_lines(origin, personal_link(base_url, marker))),
+            link_marker=marker,
+            at=at,
+        )
+
+
+def _lines(origin: Origin, link: str) -> Iterator[str]:
+    application = origin.application
+    yield _("Hello,")
+    yield ""
+    yield from purpose(origin)
+    yield ""
+    yield from facts(application)
+    yield _("Source: %(source)s") % {"source": origin.get_channel_display()}
+    yield ""
+    if url := privacy_url(application):
+        yield _("How we handle your data: %(url)s") % {"url": url}
+        yield ""
+    if origin.basis == Origin.Basis.REQUEST:
+        yield _("Open this link to see your application, to follow it or to withdraw it:")
+        yield link
+    else:
+        yield _("Open this link to see what we store:")
+        yield link
+        yield _("Delete my data:")
+        yield f"{link}/delete"
+    yield _("The link is personal and valid for %(days)d days. Do not forward it.") % {"days": MAX_AGE.days}
+    if origin.basis == Origin.Basis.REQUEST:
+        yield ""
+        yield _("If you did not apply, somebody entered your address by mistake: please tell us.")
+    yield from end(application)
+
+
+def purpose(origin: Origin) -> Iterator[str]:
+    """Yield why the data of the applicant are stored, and what. It is also read out to applicants without an
+    address."""
+    if origin.basis == Origin.Basis.REQUEST:
+        yield _("We received your application, and store it in our system for applications.")
+    elif origin.basis == Origin.Basis.INTEREST:
+        yield _("We would like to consider you for this vacancy, and store your data for that.")
+    else:
+        yield _("We would like to consider you for this vacancy, and need your consent to store your data.")
+    yield _(
+        "We keep your name, your contact data, the documents that we received, and our notes and emails "
+        "about the selection. We use them only to choose somebody for the vacancy."
+    )
