@@ -27,6 +27,7 @@ from applications.models import (
     MailTemplate,
     Message,
     Note,
+    Participant,
     Reason,
     StageChange,
     Status,
@@ -154,7 +155,14 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     later = make_stage(f"Later {text[2:]}", embargo_days=9)
     StageChange.objects.create(application=application, stage=later, author=colleague, at=now)
     Note.objects.create(application=application, author=colleague, text=f"{text} note {WORD}")
-    step = make_step(application, f"{text} talk {WORD}", result=text, planned_at=now + timedelta(days=1))
+    at = {"planned_at": now + timedelta(days=1), "ends_at": now + timedelta(days=1, hours=1)}
+    texts = dict.fromkeys(("result", "place", "details"), text)
+    step = make_step(
+        application, f"{text} talk {WORD}", uid=f"{pk:032}", zone="Europe/Brussels", author=colleague,
+        video_url=f"https://meet.test/{text}", **at, **texts,
+    )  # fmt: skip
+    for user, address in ((colleague, f"{text}@colleague.test"), (None, f"{text}@applicant.test")):
+        Participant.objects.create(entry=step, user=user, address=address)
     submission = make_submission(application, {"cv": text}, consent_text=text, source=text)
     make_file(submission, f"{text}.pdf", pk=application.pk)  # the URL of its page has the same number
     AccessLog.objects.create(actor=colleague, application=application.pk, action="view")
@@ -356,6 +364,16 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         "views/add": {"name": "Posted", "query": "state=draft"},
         "note": {"text": "Posted"},
         "email": {"subject": "Posted", "body": "Posted", "step": "send"},
+        "interview": {
+            "uid": "0f" * 16,
+            "name": "Posted",
+            "starts_at_0": str(day),
+            "starts_at_1": "10:00:00",
+            "minutes": 60,
+            "zone": "UTC",
+            "invites": "on",
+            "step": "send",
+        },
         "move": {"applications": f"{pk if row else 0}:{change or ''}", "stage": world.other_stage.pk},
         "emails": {"applications": f"{pk if row else 0}:{change or ''}", "stage": world.other_stage.pk},
         "erase": {"seen": person_of(row), "confirmed": "1"} if kind == "erase" else {},

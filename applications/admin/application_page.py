@@ -20,6 +20,7 @@ from applications.admin.application_notes import NotesAdmin
 from applications.admin.application_order import neighbours
 from applications.admin.brand_access import log_access
 from applications.admin.erasure import ErasureAdmin, may_erase
+from applications.admin.interviews import InterviewPages, interviews_context
 from applications.admin.move_form import email_context
 from applications.models import Access, Application
 from applications.operations import move, undo_moves
@@ -44,7 +45,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         views = {"undo": self.undo_view, "unread": self.unread_view}
-        return [*self.object_urls(views), *super().get_urls()]
+        return [*self.object_urls(views), *InterviewPages(self).urls(), *super().get_urls()]
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
         rows: Any = super().get_queryset(request)
@@ -122,6 +123,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             **neighbours(self, request, obj),
             **self.notes_context(request, obj),
             **self.emails_context(request, obj),
+            **interviews_context(request.user, obj, now=at),
         }
         return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 

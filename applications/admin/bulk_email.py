@@ -71,7 +71,11 @@ class BulkEmailAdmin(BulkMoveAdmin):
         mailing = Mailing(template, base_url(request), request.POST) if template else None
         data = request.POST if mailing and "confirmed" in request.POST else None
         initial = request.POST.dict()  # what was chosen for the preview
-        move = MoveForm(data, stage=stage, has_email=True, initial=initial) if stage else None
+        move = (
+            MoveForm(data, stage=stage, applications=selection.seen, has_email=True, initial=initial)
+            if stage
+            else None
+        )
         is_valid = mailing and mailing.is_valid() and not (move and move.errors)
         if mailing and data and is_valid and len(selection) <= MAX_EMAILS:
             self._send_all(request, selection, mailing, stage, move.chosen(request) if move else {})

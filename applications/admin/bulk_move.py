@@ -91,7 +91,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
         if request.headers.get("Accept") == "application/json" and not stage.needs_confirmation:
             return self._moved_json(request, selection, stage)
         is_sent = "confirmed" in request.POST or not stage.needs_confirmation
-        form = MoveForm(request.POST if is_sent else None, stage=stage)
+        form = MoveForm(request.POST if is_sent else None, stage=stage, applications=selection.seen)
         if not form.is_valid():
             return self.confirm_move(request, selection, stage, back, form)
         self.move_and_report(request, selection, stage, **form.chosen(request))
@@ -119,7 +119,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
             "title": gettext("Move to: %(stage)s") % {"stage": stage},
             "people": [each for each in people if each.stage_id != stage.pk],
             "there": there,
-            "form": form or MoveForm(stage=stage),
+            "form": form or MoveForm(stage=stage, applications=selection.seen),
             **email_context(request, stage, selection.addressed().exclude(pk__in=[p.pk for p in there])),
             "selection": selection,
             "back": back,

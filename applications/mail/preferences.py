@@ -18,6 +18,10 @@ KINDS: dict[Kind, tuple[str, Promise | str]] = {
         _("Every morning: how many applications are new for each vacancy of your brands, if any are new."),
     ),
     Kind.MENTION: ("applications.view_application", _("A colleague mentions you in a note.")),
+    Kind.INTERVIEW: (
+        "applications.view_application",
+        _("A colleague invites you to an interview, changes or cancels it, or somebody declines yours."),
+    ),
     Kind.CLOSING: (
         "vacancies.view_vacancy",
         _("A vacancy that you worked on closes within a week. Once for each closing date."),

@@ -10,6 +10,7 @@ from applications.models.application import (
     Status,
     without_undone,
 )
+from applications.models.interview import Participant
 from applications.models.invitation import Invitation
 from applications.models.message import (
     BrandMail,
@@ -46,6 +47,7 @@ __all__ = [
     "MailTemplate",
     "Message",
     "Note",
+    "Participant",
     "Reason",
     "ScanState",
     "Stage",

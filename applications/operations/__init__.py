@@ -9,6 +9,7 @@ from applications.operations.applicants import (
     verify,
     withdraw_application,
 )
+from applications.operations.interviews import reply as reply_to_interview
 from applications.operations.stages import (
     create_application,
     current_changes,
@@ -28,6 +29,7 @@ __all__ = [
     "move",
     "move_if_unchanged",
     "new_account",
+    "reply_to_interview",
     "submit_application",
     "undo_moves",
     "verify",

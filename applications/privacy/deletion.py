@@ -12,12 +12,15 @@ from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import Exists, Model, Q, QuerySet
+from django.utils import timezone
 
+from applications.mail.interviews import queue_cancellations_before_erasure
 from applications.models import (
     Application,
     HistoryEntry,
     Message,
     Note,
+    Participant,
     StageChange,
     Submission,
     SubmissionFile,
@@ -33,6 +36,7 @@ KINDS = (  # of deleted rows
     "notes",
     "stage_changes",
     "steps",
+    "participants",
     "accounts",
     "tokens",
     "sessions",
@@ -55,6 +59,7 @@ _PARTS = {  # of an application, by kind
     "notes": Note,
     "stage_changes": StageChange,
     "steps": HistoryEntry,
+    "participants": Participant,
 }
 SIGN_INS = (
     axes.AccessAttempt,
@@ -73,6 +78,7 @@ def delete_applications(pks: Iterable[int]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for start in range(0, len(wanted), BATCH):
         chosen = wanted[start : start + BATCH]
+        queue_cancellations_before_erasure(chosen, at=timezone.now())
         for model in (StageChange, HistoryEntry, Note, Message, Submission):
             rows = model._default_manager.filter(application__in=chosen)
             counts["log_entries"] += _delete_log_of(model, rows.values_list("pk", flat=True))

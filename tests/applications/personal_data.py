@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from applications.models import AccessLog, StageChange, Token
+from applications.models import AccessLog, Participant, StageChange, Token
 from tests.applications.makers import (
     MINE,
     bearer,
@@ -79,7 +79,11 @@ def make_personal_data(name, mail, first, last, recruiter):
         application = make_application(
             user=user, vacancy=vacancy, created_at=timezone.now() - timedelta(hours=n)
         )
-        step = make_step(application, f"Talk with {first}", result=f"{last} was good")
+        step = make_step(
+            application, f"Talk with {first}", result=f"{last} was good", uid=f"{application.pk:032}",
+            zone="UTC", ends_at=timezone.now() + timedelta(days=1), place=first, details=last,
+        )  # fmt: skip
+        Participant.objects.create(entry=step, address=mail)
         StageChange.objects.create(application=application, stage=make_stage(), author=recruiter)
         AccessLog.objects.create(actor=recruiter, application=application.pk, action="view")
         log(recruiter, step)

@@ -80,6 +80,9 @@ ASKS = {
     "applications.application note": (NEITHER, "note a"),
     "applications.application delete-note": (NEITHER, NEITHER),  # for its author only
     "applications.application email": ("email a", "email a"),
+    "applications.application interview": "cc",
+    "applications.application cancel-interview": (NEITHER, NEITHER),  # of the parameter `entry`
+    "applications.application reply-interview": (NEITHER, NEITHER),  # for who takes part
     "applications.application undo": (NEITHER, "c"), "applications.application unread": (NEITHER, "c"),
     "applications.message digest": (NEITHER, NEITHER),  # redirects to the next one
     "applications.message mine": ("applications.application v", "applications.application v"),
