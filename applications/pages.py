@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
@@ -12,7 +13,7 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import SetPasswordForm
 from django.core.exceptions import ObjectDoesNotExist
 from django.core.paginator import Paginator
-from django.db.models import ProtectedError
+from django.db.models import ProtectedError, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -21,7 +22,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from applications import operations, privacy
-from applications.models import Application
+from applications.models import Application, Participant
 from applications.querysets import accounts_with
 from applications.submissions.answers import answers
 from applications.submissions.links import MAX_AGE, opened_by
@@ -33,6 +34,7 @@ from jobsite.types import JsonObject, StrOrPromise, UserRequest
 logger = logging.getLogger(__name__)
 
 PER_PAGE = 20
+ID = re.compile("[0-9]{1,18}", re.ASCII)
 View = Callable[..., HttpResponse]
 get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -139,6 +141,7 @@ def _application(
         "application": _summary_of(application, at),
         "row": application,
         "sections": answers(submission) if submission else (),
+        "invitations": _invitations(application, at),
         "is_manageable": _is_manageable(request, application),
         "consent": operations.open_request(application),
         "is_withdrawable": application.is_withdrawable(at=at),
@@ -161,8 +164,15 @@ def _summary_of(application: Application, at: datetime) -> dict[str, object]:
         "sent": format_datetime(application.created_at),
         "withdrawn": format_datetime(application.withdrawn_at) if application.withdrawn_at else "",
         "reference": application.reference,
-        "steps": [(format_datetime(step.planned_at), step.name, step.result) for step in steps],
+        "steps": [(step.when, step.name, step.result) for step in steps],
     }
+
+
+def _invitations(application: Application, at: datetime) -> QuerySet[Participant]:
+    """Return the invitations of the applicant to interviews that have not ended."""
+    coming = application.history.visible().interviews(since=at)
+    rows = Participant.objects.filter(entry__in=coming, user=None).select_related("entry__application")
+    return rows.order_by("entry__planned_at", "pk")
 
 
 def _offer(request: HttpRequest, application: Application) -> dict[str, object]:
@@ -178,6 +188,23 @@ def _offer(request: HttpRequest, application: Application) -> dict[str, object]:
     else:
         offer = "create" if operations.new_account(application) else ""
     return {"offer": offer, "others": others}
+
+
+@by_its_owner
+@require_POST
+def reply(request: HttpRequest, application: Application, *, base: str, **place: object) -> HttpResponse:
+    """Record the posted answer to an invitation to an interview."""
+    at = timezone.now()
+    entry, answer = request.POST.get("interview", ""), request.POST.get("reply", "")
+    answers = (Participant.Reply.ACCEPTED, Participant.Reply.DECLINED)
+    invited = _invitations(application, at).filter(entry=int(entry)) if ID.fullmatch(entry) else None
+    participant = invited.first() if invited is not None else None
+    if participant is None or answer not in answers:
+        raise Http404
+    operations.reply_to_interview(
+        participant=participant, reply=Participant.Reply(answer), base_url=base_url(request), at=at
+    )
+    return redirect(f"{base}#interviews")
 
 
 @by_its_owner

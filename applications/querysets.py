@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import models
-from django.db.models import Prefetch, Q
+from django.db.models import F, FilteredRelation, Prefetch, Q
 
 from jobsite.text.search import search_words
 from vacancies.querysets import EVERY_BRAND
@@ -142,13 +142,31 @@ class ApplicationQuerySet(models.QuerySet):
 class HistoryQuerySet(models.QuerySet):
     def visible(self) -> Self:
         """Steps that the applicant may see (docs/decisions.md #51)."""
-        return self.filter(is_visible=True)
+        return self.filter(is_visible=True, is_cancelled=False)
+
+    def tasks(self) -> Self:
+        return self.filter(uid="")
+
+    def interviews(self, *, since: datetime | None = None, until: datetime | None = None) -> Self:
+        """The interviews that take place, of those that have not ended at `since` and begin before
+        `until`."""
+        rows = self.filter(is_cancelled=False).exclude(uid="")
+        rows = rows.filter(ends_at__gt=since) if since else rows
+        return rows.filter(planned_at__lt=until) if until else rows
+
+    def with_answer(self) -> Self:
+        """Annotate what is stored of the invitation of the applicant: `address`, `reply`, `replied_at`."""
+        own = FilteredRelation("participants", condition=Q(participants__user=None))
+        columns = {name: F(f"invited__{name}") for name in ("address", "reply", "replied_at")}
+        return self.annotate(invited=own).annotate(**columns)
+
+    def with_colleague(self, user: User) -> Self:
+        """Those that the colleague `user` takes part in."""
+        return self.filter(participants__user=user)
 
     def ended(self, *, at: datetime) -> Self:
-        """Interviews and tasks that ended at `at`, at most a week ago. They have no end yet: an hour is the
-        usual length."""
-        end = at - timedelta(hours=1)
-        return self.filter(planned_at__lte=end, planned_at__gt=end - timedelta(days=7))
+        """Interviews that ended at `at`, at most a week ago."""
+        return self.interviews().filter(ends_at__lte=at, ends_at__gt=at - timedelta(days=7))
 
     def in_order(self) -> Self:
         return self.order_by("planned_at", "created_at", "pk")

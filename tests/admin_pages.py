@@ -29,6 +29,7 @@ from applications.models import (
     Message,
     Note,
     Origin,
+    Participant,
     Reason,
     Scorecard,
     StageChange,
@@ -163,7 +164,14 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     later = make_stage(f"Later {text[2:]}", embargo_days=9)
     StageChange.objects.create(application=application, stage=later, author=colleague, at=now)
     Note.objects.create(application=application, author=colleague, text=f"{text} note {WORD}")
-    step = make_step(application, f"{text} talk {WORD}", result=text, planned_at=now + timedelta(days=1))
+    at = {"planned_at": now + timedelta(days=1), "ends_at": now + timedelta(days=1, hours=1)}
+    texts = dict.fromkeys(("result", "place", "details"), text)
+    step = make_step(
+        application, f"{text} talk {WORD}", uid=f"{pk:032}", zone="Europe/Brussels", author=colleague,
+        video_url=f"https://meet.test/{text}", **at, **texts,
+    )  # fmt: skip
+    for user, address in ((colleague, f"{text}@colleague.test"), (None, f"{text}@applicant.test")):
+        Participant.objects.create(entry=step, user=user, address=address)
     Scorecard.objects.create(
         application=application, entry=step, author=colleague, recommendation=1, text=f"{text} card {WORD}",
         scores=[{"name": f"{text} criterion", "score": 2}], sent_at=now,
@@ -380,6 +388,16 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         "consider": {"vacancy": world.foreign.spare.pk},
         "contact": {"family_name": "Posted", "language": "en"},
         "email": {"subject": "Posted", "body": "Posted", "step": "send"},
+        "interview": {
+            "uid": "0f" * 16,
+            "name": "Posted",
+            "starts_at_0": str(day),
+            "starts_at_1": "10:00:00",
+            "minutes": 60,
+            "zone": "UTC",
+            "invites": "on",
+            "step": "send",
+        },
         "move": {"applications": f"{pk if row else 0}:{change or ''}", "stage": world.other_stage.pk},
         "emails": {"applications": f"{pk if row else 0}:{change or ''}", "stage": world.other_stage.pk},
         "erase": {"seen": person_of(row), "confirmed": "1"} if kind == "erase" else {},

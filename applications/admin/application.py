@@ -92,7 +92,8 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
     search_help_text = _("Search names, e-mail addresses, references and vacancies.")
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
-        planned = HistoryEntry.objects.filter(application=OuterRef("pk"), planned_at__gte=timezone.now())
+        coming = HistoryEntry.objects.filter(planned_at__gte=timezone.now(), is_cancelled=False)
+        planned = coming.filter(application=OuterRef("pk"))
         next_at = Subquery(planned.order_by("planned_at").values("planned_at")[:1])
         return super().get_queryset(request).annotate(next_at=next_at)
 

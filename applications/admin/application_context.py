@@ -121,7 +121,7 @@ def steps(application: Application) -> list[str]:
     """Return the interviews and tasks that the applicant sees."""
     no_result = gettext("no result yet")
     return [
-        f"{format_datetime(step.planned_at)}: {step.name} ({step.result or no_result})"
+        f"{step.when}: {step.name} ({step.result or no_result})"
         for step in application.history.visible().in_order()
     ]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.forms.renderers import BaseRenderer
 from django.utils.html import format_html
 from django.utils.translation import gettext
@@ -90,8 +90,11 @@ class ApplicationForm(forms.ModelForm):
         is_moved = self.latest is None or stage.pk != self.latest.stage_id
         if is_moved and stage.needs_confirmation:
             is_confirmed = data.get("confirmed") == str(stage.pk)
-            fills = filled_by([self.instance.pk], stage, user=self.user)
-            self.move_form = MoveForm(self.data if is_confirmed else None, stage=stage, fills=fills)
+            moved = [self.instance.pk]
+            fills = filled_by(moved, stage, user=self.user)
+            self.move_form = MoveForm(
+                self.data if is_confirmed else None, stage=stage, applications=moved, fills=fills
+            )
             if not self.move_form.is_valid():
                 self.is_unconfirmed = True
                 self.add_error("stage", gettext("Confirm this decision."))
@@ -104,13 +107,17 @@ class ApplicationForm(forms.ModelForm):
 
 
 class StepInline(ZonedDateTimesAdmin, StackedInline):
-    """The interviews and tasks of an application. The permissions of the application apply."""
+    """The tasks of an application. The permissions of the application apply."""
 
     model = HistoryEntry
     extra = 0
     fields = ("name", "planned_at", "result", "is_visible")
     tab = False
-    verbose_name_plural = _("interviews and tasks")
+    verbose_name = _("task")
+    verbose_name_plural = _("tasks")
+
+    def get_queryset(self, request: UserRequest) -> QuerySet:
+        return super().get_queryset(request).filter(uid="")
 
     def may(self, request: UserRequest, obj: Model | None = None) -> bool:
         return request.user.has_perm("applications.change_application")

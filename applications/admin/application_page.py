@@ -24,6 +24,7 @@ from applications.admin.brand_access import log_access
 from applications.admin.considering import consider_view
 from applications.admin.erasure import ErasureAdmin, may_erase
 from applications.admin.filling import report_filled
+from applications.admin.interviews import InterviewPages, interviews_context
 from applications.admin.move_form import email_context
 from applications.admin.origins import contact_view, informed_view, origin_context
 from applications.admin.scorecards import scorecard_view, scorecards_context
@@ -57,7 +58,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             "consider": partial(consider_view, self),
             "scorecard": partial(scorecard_view, self),
         }
-        return [*self.object_urls(views), *super().get_urls()]
+        return [*self.object_urls(views), *InterviewPages(self).urls(), *super().get_urls()]
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
         rows: Any = super().get_queryset(request)
@@ -142,6 +143,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             **self.notes_context(request, obj),
             **self.emails_context(request, obj),
             **scorecards_context(request, obj),
+            **interviews_context(request.user, obj, now=at),
         }
         return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 

@@ -18,6 +18,7 @@ from unfold.widgets import (
     UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
     UnfoldAdminURLInputWidget,
+    UnfoldBooleanWidget,
 )
 
 from applications.mail.brand_mail import from_line, may_send_as, sender_domains
@@ -31,7 +32,7 @@ from jobsite.types import Context, UserRequest
 from vacancies.admin.catalogue.brand import BrandAdmin as BaseBrandAdmin
 from vacancies.models import Brand
 
-SENDER = ("sender_name", "sender_address", "reply_to")
+SENDER = ("sender_name", "sender_address", "reply_to", "has_names_in_invitations")
 CONSENT = ("text", "statement_url", "statement_label")
 
 
@@ -43,6 +44,7 @@ class BrandMailForm(forms.ModelForm):
             "sender_name": UnfoldAdminTextInputWidget,
             "sender_address": UnfoldAdminEmailInputWidget,
             "reply_to": UnfoldAdminEmailInputWidget,
+            "has_names_in_invitations": UnfoldBooleanWidget,
             **{f"signature_{code}": UnfoldAdminTextareaWidget(attrs={"rows": 3}) for code in LANGUAGES},
         }
 

@@ -103,7 +103,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
         request: UserRequest, stage: Stage, selection: ApplicationSelection, data: Any = None, **options: Any
     ) -> MoveForm:
         fills = filled_by(selection.seen, stage, user=request.user)
-        return MoveForm(data, stage=stage, fills=fills, **options)
+        return MoveForm(data, stage=stage, applications=selection.seen, fills=fills, **options)
 
     def move_and_report(
         self, request: UserRequest, selection: ApplicationSelection, stage: Stage, **chosen: Any

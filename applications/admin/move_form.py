@@ -11,7 +11,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldBooleanWidget
 
 from applications.mail import templates as mail
 from applications.mail.stage_email import already_written, sent_at
-from applications.models import Application, Reason, Stage
+from applications.models import Application, HistoryEntry, Reason, Stage
 from jobsite.api.absolute_urls import base_url
 from jobsite.languages import LANGUAGES
 from jobsite.text.formats import format_datetime
@@ -20,8 +20,9 @@ from vacancies.models import Vacancy
 
 
 class MoveForm(forms.Form):
-    """The reason, if `stage` asks for one, and whether its email is sent. On a page that writes another email
-    (`has_email`), that of the stage is not sent. `fills` are the vacancies that the move fills."""
+    """The reason, if `stage` asks for one, whether its email is sent, whether the coming interviews of the
+    `applications` are cancelled, if it decides, and whether the vacancies `fills` are marked as filled. On a
+    page that writes another email (`has_email`), that of the stage is not sent."""
 
     reason = forms.ModelChoiceField(
         Reason.objects.none(),
@@ -33,11 +34,23 @@ class MoveForm(forms.Form):
     no_email = forms.BooleanField(label=_("Send no email"), required=False, widget=UnfoldBooleanWidget)
     is_filled = forms.BooleanField(required=False, widget=UnfoldBooleanWidget)
 
+    cancels_interviews = forms.BooleanField(
+        label=_("Cancel the coming interviews"),
+        required=False,
+        widget=UnfoldBooleanWidget,
+        help_text=_("The applicant and the colleagues get a cancellation at once."),
+    )
+
     def __init__(
-        self, data: Any = None, *, stage: Stage, has_email: bool = False, fills: Sequence[Vacancy] = (),
-        **kwargs: Any,
+        self, data: Any = None, *, stage: Stage, applications: Iterable[int], has_email: bool = False,
+        fills: Sequence[Vacancy] = (), **kwargs: Any,
     ) -> None:  # fmt: skip
         super().__init__(data, **kwargs)
+        upcoming = HistoryEntry.objects.interviews().filter(
+            application__in=applications, planned_at__gt=timezone.now()
+        )
+        if stage.kind == Stage.Kind.OPEN or not upcoming.exists():
+            del self.fields["cancels_interviews"]
         if fills:
             text = ngettext("Mark “%(vacancy)s” as filled", "Mark %(count)d vacancies as filled", len(fills))
             self.fields["is_filled"].label = text % {"vacancy": fills[0], "count": len(fills)}
@@ -60,6 +73,7 @@ class MoveForm(forms.Form):
         return {
             "reason": data.get("reason"),
             "sends_email": "no_email" in data and not data["no_email"],
+            "cancels_interviews": data.get("cancels_interviews", False),
             "base_url": base_url(request),
             "is_filled": data.get("is_filled", False),
         }

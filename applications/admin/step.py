@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
+from django.utils.translation import gettext, pgettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext, pgettext_lazy
 from unfold.decorators import display
 
 from applications.admin.brand_access import BrandScopedNoAddAdmin
@@ -48,7 +48,7 @@ class WhenFilter(admin.SimpleListFilter):
 @admin.register(HistoryEntry)
 class StepAdmin(BrandScopedNoAddAdmin):
     vacancy = "application__vacancy"
-    list_display = ("day", "time", "name", "applicant", "to", "result", "is_visible")
+    list_display = ("day", "time", "name", "applicant", "to", "outcome", "is_visible")
     list_display_links = None
     list_filter = (WhenFilter,)
     list_select_related = ("application__user", "application__vacancy")
@@ -73,6 +73,10 @@ class StepAdmin(BrandScopedNoAddAdmin):
     @display(description=_("Vacancy"))
     def to(self, step: HistoryEntry) -> str:
         return step.application.vacancy.title
+
+    @display(description=_("Result"), ordering="result")
+    def outcome(self, step: HistoryEntry) -> str:
+        return gettext("cancelled") if step.is_cancelled else step.result
 
     def has_change_permission(self, request: UserRequest, obj: Model | None = None) -> bool:
         """Interviews and tasks are edited on the page of the application."""

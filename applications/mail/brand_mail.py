@@ -41,6 +41,12 @@ def from_line(mail: BrandMail) -> str:
     return f'"{name}" <{address}>'
 
 
+def has_names(application: Application) -> bool:
+    """Return whether invitations of colleagues name the applicant."""
+    mail = _mail_of(application)
+    return bool(mail and mail.has_names_in_invitations)
+
+
 def signature_of(application: Application) -> str:
     """Return the signature of the brand in the active language, else in the site's, else in any."""
     if mail := _mail_of(application):

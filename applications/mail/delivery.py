@@ -20,6 +20,7 @@ from django.db import InterfaceError, OperationalError, connections
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
+from applications.mail.calendars import CalendarEmail
 from applications.mail.links import with_personal_links
 from applications.mail.preferences import may_still_read
 from applications.mail.smtp import DeliveryError, PermanentError, ServerError, Transport, UnknownError
@@ -79,6 +80,9 @@ class MailDelivery:
             Message.objects.filter(pk=item.pk, state=Message.State.QUEUED).delete()
             return "gone"
         item.attempts += 1
+        if item.attempts > 1 and _is_superseded(item):
+            item.delete()
+            return "gone"
         is_readable = may_still_read(item)
         claimed = Message.objects.filter(pk=item.pk, state=Message.State.QUEUED)
         if not claimed.update(state=Message.State.SENDING, attempts=item.attempts):
@@ -154,13 +158,13 @@ def as_email(message: Message) -> EmailMessage:
     moved the application, else to the brand."""
     domain = settings.DEFAULT_FROM_EMAIL.rpartition("@")[2].strip("> ") or "localhost"
     headers = {"Message-ID": f"<{message.pk}.{message.queued_at.timestamp():.0f}@{domain}>"}
-    is_written = message.kind == Message.Kind.TEMPLATE
+    is_written = message.kind in (Message.Kind.TEMPLATE, Message.Kind.INTERVIEW)
     if not is_written:
         headers["Auto-Submitted"] = "auto-generated"
     is_answered = is_written or message.kind == Message.Kind.STAGE
     author = message.author.email if is_answered and message.author else ""
     reply_to = author or message.reply_to
-    return EmailMessage(
+    email = (CalendarEmail if message.calendar else EmailMessage)(
         message.subject,
         with_personal_links(message),
         from_email=message.sender or None,
@@ -168,6 +172,19 @@ def as_email(message: Message) -> EmailMessage:
         reply_to=[reply_to] if reply_to else None,
         headers=headers,
     )
+    if isinstance(email, CalendarEmail):
+        email.calendar = message.calendar
+    return email
+
+
+def _is_superseded(message: Message) -> bool:
+    """Return whether a later email about the same interview was queued for the recipient while the server
+    refused this one."""
+    if not message.calendar:
+        return False
+    uid = next(line for line in message.calendar.splitlines() if line.startswith("UID:"))
+    later = Message.objects.filter(application=message.application, to=message.to, pk__gt=message.pk)
+    return later.filter(calendar__contains=uid).exists()
 
 
 def _readable(reason: str) -> str:

@@ -13,7 +13,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_noop
 
 from applications.mail.brand_mail import sender_of
-from applications.models import Application, Message, StageChange
+from applications.models import Application, Message, Participant, StageChange
 from applications.querysets import folded_address
 from jobsite.api.throttling import RateLimit, parse_rate
 from jobsite.db.locks import lock_transaction
@@ -40,16 +40,22 @@ def queue(
     stage_change: StageChange | None = None,
     vacancies: Iterable[int] = (),
     link_marker: str = "",
+    calendar: str = "",
+    participant: Participant | None = None,
+    sender: tuple[str, str] | None = None,
     at: datetime,
 ) -> Message:
     """Add an email to the outbox, and return it. It is sent at `at`, or when the applicant sees
     `stage_change` if that is later. `author` is the recruiter who wrote it, `recipient` the colleague it is
     for. It names the `vacancies`, by id. `link_marker` stands for the secret of the personal links in `body`.
+    `calendar` is the calendar entry that invites `participant`. `sender`: as of `sender_of`, which is the
+    default for applicants.
 
     The subject becomes one line, so that nothing in it can add a header. An email to an invalid address, or
     one too many, is added as failed: it is shown, and nobody waits for it.
     """
-    sender, reply_to = sender_of(application) if application and not recipient else ("", "")
+    if sender is None:
+        sender = sender_of(application) if application and not recipient else ("", "")
     error = ""
     if not is_address(to):
         error = INVALID_ADDRESS
@@ -61,8 +67,10 @@ def queue(
         application=application,
         author=author,
         recipient=recipient,
-        sender=sender,
-        reply_to=reply_to,
+        sender=sender[0],
+        reply_to=sender[1],
+        calendar=calendar,
+        participant=participant,
         to=one_line(to)[:ADDRESS_MAX],
         language=language if language in LANGUAGES else site_language(),
         subject=as_subject(subject),

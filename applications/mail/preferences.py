@@ -19,6 +19,10 @@ KINDS: dict[Kind, tuple[str, Promise | str]] = {
     ),
     Kind.MENTION: ("applications.view_application", _("A colleague mentions you in a note.")),
     Kind.SCORECARD: ("applications.add_scorecard", _("An interview that you took part in is over.")),
+    Kind.INTERVIEW: (
+        "applications.view_application",
+        _("A colleague invites you to an interview, changes or cancels it, or somebody declines yours."),
+    ),
     Kind.CLOSING: (
         "vacancies.view_vacancy",
         _("A vacancy that you worked on closes within a week. Once for each closing date."),

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -11,7 +12,7 @@ from django.utils.translation import gettext as _
 from applications.mail.links import absolute, settings_lines
 from applications.mail.outbox import queue
 from applications.mail.preferences import language_of, may_receive, recipients_of
-from applications.models import Application, HistoryEntry, Message, Scorecard
+from applications.models import Application, HistoryEntry, Message, Participant, Scorecard
 from jobsite.text.formats import format_datetime
 from vacancies.models import Vacancy
 
@@ -54,10 +55,12 @@ class ScorecardEmails:
 
 def _not_asked(at: datetime) -> tuple[int, int] | None:
     """Return the ids of an interview that ended, and of a colleague who takes part in it and was neither
-    asked for a scorecard nor sent one. Until interviews have participants, those do who began one."""
+    asked for a scorecard nor sent one."""
     ended = HistoryEntry.objects.ended(at=at).order_by().values("pk")
-    began = Scorecard.objects.filter(entry__in=ended, sent_at=None, asked_at=None, author__isnull=False)
-    return began.order_by("pk").values_list("entry", "author").first()
+    known = Scorecard.objects.filter(entry=OuterRef("entry"), author=OuterRef("user"))
+    known = known.filter(Q(sent_at__isnull=False) | Q(asked_at__isnull=False))
+    rows = Participant.objects.filter(~Exists(known), entry__in=ended, user__isnull=False)
+    return rows.order_by("pk").values_list("entry", "user").first()
 
 
 def _queue(

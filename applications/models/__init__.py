@@ -10,6 +10,7 @@ from applications.models.application import (
     Status,
     without_undone,
 )
+from applications.models.interview import Participant
 from applications.models.invitation import Invitation
 from applications.models.message import (
     BrandMail,
@@ -50,6 +51,7 @@ __all__ = [
     "Message",
     "Note",
     "Origin",
+    "Participant",
     "Reason",
     "ScanState",
     "Scorecard",

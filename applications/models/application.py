@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from applications.querysets import ApplicationQuerySet, HistoryQuerySet
 from jobsite.days import days_after
 from jobsite.languages import LANGUAGES, site_language
+from jobsite.text.formats import format_datetime, format_period
 from vacancies.models import Vacancy
 
 
@@ -354,7 +355,7 @@ def without_undone(changes: list[StageChange]) -> list[StageChange]:
 
 
 class HistoryEntry(models.Model):
-    """A scheduled step of an application, such as an interview, and its result."""
+    """A scheduled step of an application, and its result: an interview if it has a `uid`, else a task."""
 
     application = models.ForeignKey(
         Application, on_delete=models.CASCADE, related_name="history", verbose_name=_("application")
@@ -364,6 +365,20 @@ class HistoryEntry(models.Model):
     planned_at = models.DateTimeField(_("scheduled for"))
     is_visible = models.BooleanField(_("visible to the applicant"), default=False)
     is_imported = models.BooleanField(default=False, editable=False)  # deleted when its source drops it
+    # Of an interview. Tasks have none of these.
+    ends_at = models.DateTimeField(null=True, blank=True, editable=False)
+    zone = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
+    place = models.CharField(max_length=300, blank=True, default="", db_default="", editable=False)
+    video_url = models.URLField(max_length=500, blank=True, default="", db_default="", editable=False)
+    details = models.TextField(max_length=2000, blank=True, default="", db_default="", editable=False)
+    # Of the calendar entry, which it keeps. `sequence` grows with each sending of emails.
+    uid = models.CharField(max_length=32, blank=True, default="", db_default="", editable=False)
+    sequence = models.PositiveIntegerField(default=0, db_default=0, editable=False)
+    is_cancelled = models.BooleanField(_("cancelled"), default=False, db_default=False, editable=False)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+",
+        editable=False,
+    )  # fmt: skip
     created_at = models.DateTimeField(_("created at"), default=timezone.now, editable=False)
     updated_at = models.DateTimeField(_("updated at"), default=timezone.now, editable=False)
 
@@ -373,6 +388,17 @@ class HistoryEntry(models.Model):
         verbose_name = _("interview or task")
         verbose_name_plural = _("interviews and tasks")
         ordering = ["planned_at", "created_at", "pk"]
+        constraints = [
+            models.CheckConstraint(condition=Q(ends_at__gt=F("planned_at")), name="step_ends_after_start"),
+            models.UniqueConstraint(fields=["uid"], condition=~Q(uid=""), name="step_uid_once"),
+        ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def when(self) -> str:
+        """When it is: an interview in its own time zone, a task in the site's."""
+        if self.ends_at is None:
+            return format_datetime(self.planned_at)
+        return format_period(self.planned_at, self.ends_at, self.zone)

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from applications.models.application import Application, StageChange
+from applications.models.interview import Participant
 from vacancies.models import Brand, Vacancy
 
 
@@ -51,6 +52,12 @@ class BrandMail(models.Model):
         default="",
         help_text=_("Replies to an email that a recruiter wrote go to that recruiter."),
     )
+    has_names_in_invitations = models.BooleanField(
+        _("name the applicant in invitations of colleagues"),
+        default=False,
+        db_default=False,
+        help_text=_("Calendars of colleagues keep the name after the applicant was erased."),
+    )
     signature_en = models.TextField(_("signature in English"), max_length=1000, blank=True, default="")
     signature_nl = models.TextField(_("signature in Dutch"), max_length=1000, blank=True, default="")
     signature_fr = models.TextField(_("signature in French"), max_length=1000, blank=True, default="")
@@ -82,6 +89,8 @@ class Message(models.Model):
         DECISION = "decision", _("decision on a request for approval")
         SCORECARD = "scorecard", _("request for a scorecard")
         INVITATION = "invitation", _("invitation of a colleague")
+        INTERVIEW = "interview", _("interview")
+        REMINDER = "reminder", _("reminder of an interview")
 
     class State(models.TextChoices):
         QUEUED = "queued", pgettext_lazy("an email", "queued")
@@ -123,6 +132,12 @@ class Message(models.Model):
     body = models.TextField(_("body"))  # with `link_marker` in place of the secret of a personal link
     # Random, so that nothing that an applicant or recruiter writes has it. Empty: no personal link.
     link_marker = models.CharField(max_length=32, blank=True, default="", db_default="", editable=False)
+    # The calendar entry (.ics) that it has, and whom it invites.
+    calendar = models.TextField(blank=True, default="", db_default="", editable=False)
+    participant = models.ForeignKey(
+        Participant, on_delete=models.SET_NULL, null=True, blank=True, related_name="messages",
+        editable=False,
+    )  # fmt: skip
     # Ids of the vacancies that an email to a colleague names. It is not sent if the colleague lost one.
     vacancies = models.JSONField(default=list, db_default=[], editable=False)
     state = models.CharField(_("status"), max_length=10, choices=State.choices, default=State.QUEUED)

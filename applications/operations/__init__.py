@@ -10,6 +10,7 @@ from applications.operations.applicants import (
     withdraw_application,
 )
 from applications.operations.consents import answer, open_request
+from applications.operations.interviews import reply as reply_to_interview
 from applications.operations.stages import (
     create_application,
     current_changes,
@@ -31,6 +32,7 @@ __all__ = [
     "move_if_unchanged",
     "new_account",
     "open_request",
+    "reply_to_interview",
     "submit_application",
     "undo_moves",
     "verify",

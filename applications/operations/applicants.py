@@ -13,6 +13,7 @@ from django.db.models.functions import Coalesce
 from applications.mail.outbox import cancel_unseen
 from applications.mail.receipt import queue_withdrawal
 from applications.models import Application, Stage
+from applications.operations.interviews import cancel_upcoming
 from applications.operations.stages import move
 from applications.querysets import accounts_with, folded_address
 
@@ -93,6 +94,7 @@ def withdraw_application(*, application: Application, base_url: str = "", at: da
         current.withdrawn_at = current.updated_at = at
         current.save(update_fields=["withdrawn_at", "updated_at"])
         cancel_unseen([current.pk], at=at)
+        cancel_upcoming([current.pk], author=None, base_url=base_url, at=at)
         if current.address:
             queue_withdrawal(application=current, base_url=base_url, at=at)
     return True

@@ -16,9 +16,9 @@ class SentError(Exception):
 
 
 def takes_part(user: User, application: Application) -> bool:
-    """Return whether `user` takes part in an interview of `application`. Until interviews have participants,
-    those do who began or sent a scorecard."""
-    return Scorecard.objects.filter(application=application, author=user).exists()
+    """Return whether `user` takes part in an interview of `application`, or began or sent a scorecard."""
+    interviews = application.history.interviews().with_colleague(user)
+    return interviews.exists() or application.scorecards.filter(author=user).exists()
 
 
 def visible_to(user: User, application: Application) -> QuerySet[Scorecard]:

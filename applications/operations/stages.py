@@ -13,6 +13,7 @@ from django.db.models import Max
 from applications.mail.outbox import cancel_unseen
 from applications.mail.stage_email import queue_stage_emails
 from applications.models import Application, Reason, Stage, StageChange, without_undone
+from applications.operations.interviews import cancel_upcoming
 from applications.querysets import ApplicationQuerySet
 from vacancies.models import Vacancy
 
@@ -38,12 +39,13 @@ def move(
     is_known: bool = False,
     reason: Reason | None = None,
     sends_email: bool = False,
+    cancels_interviews: bool = False,
     base_url: str = "",
 ) -> tuple[list[int], list[int]]:
     """Move `applications` to `stage`, for a `reason`. Return the ids of those that were moved, and of those
     that were in it already. `is_known`: the applicants know it already, so it has no embargo. Moving a
     withdrawn application reopens it. `sends_email`: applicants who did not withdraw get the email of the
-    stage, with links below `base_url`.
+    stage, with links below `base_url`. `cancels_interviews`: the coming ones are cancelled at once.
 
     A change has the time `at`, or that of the previous change if it is later: the application may have been
     moved while this call waited for its lock, or by a node whose clock is ahead.
@@ -75,6 +77,8 @@ def move(
         if sends_email:
             told = [change for change in changes if change.application_id not in withdrawn]
             queue_stage_emails(told, base_url=base_url, at=at)
+        if cancels_interviews:
+            cancel_upcoming(moved, author=author, base_url=base_url, at=at)
     return moved, unchanged
 
 

@@ -12,7 +12,9 @@ from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import Exists, Model, Q, QuerySet
+from django.utils import timezone
 
+from applications.mail.interviews import queue_cancellations_before_erasure
 from applications.models import (
     Application,
     ConsentRequest,
@@ -20,6 +22,7 @@ from applications.models import (
     Message,
     Note,
     Origin,
+    Participant,
     Scorecard,
     StageChange,
     Submission,
@@ -39,6 +42,7 @@ KINDS = (  # of deleted rows
     "steps",
     "origins",
     "consent_requests",
+    "participants",
     "accounts",
     "tokens",
     "sessions",
@@ -64,6 +68,7 @@ _PARTS = {  # of an application, by kind
     "steps": HistoryEntry,
     "origins": Origin,
     "consent_requests": ConsentRequest,
+    "participants": Participant,
 }
 SIGN_INS = (
     axes.AccessAttempt,
@@ -82,6 +87,7 @@ def delete_applications(pks: Iterable[int]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for start in range(0, len(wanted), BATCH):
         chosen = wanted[start : start + BATCH]
+        queue_cancellations_before_erasure(chosen, at=timezone.now())
         for model in (StageChange, HistoryEntry, Note, Scorecard, Message, Submission):
             rows = model._default_manager.filter(application__in=chosen)
             counts["log_entries"] += _delete_log_of(model, rows.values_list("pk", flat=True))

@@ -1,6 +1,7 @@
 """Export of the data about an applicant."""
 
 from base64 import b64encode
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -8,9 +9,18 @@ from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
-from django.db.models import Q
+from django.db.models import Prefetch, Q
 
-from applications.models import Access, AccessLog, Application, Message, SubmissionFile, Token, without_undone
+from applications.models import (
+    Access,
+    AccessLog,
+    Application,
+    HistoryEntry,
+    Message,
+    SubmissionFile,
+    Token,
+    without_undone,
+)
 from applications.privacy.accounts import sessions_by_account
 from applications.privacy.deletion import SIGN_INS, log_entries_about, typed_by
 from applications.querysets import folded_address
@@ -24,7 +34,7 @@ _RELATED = (
     "changes__stage__status",
     "changes__reason",
     "consent_requests",
-    "history",
+    Prefetch("history", HistoryEntry.objects.with_answer()),
     "messages",
     "notes",
     "scorecards",
@@ -183,12 +193,18 @@ def _consents(application: Application) -> list[JsonObject]:
 
 
 def _history(application: Application, is_own: bool) -> list[JsonObject]:
-    names = ("name", "result", "planned_at", "is_visible", "created_at", "updated_at")
-    return [
-        {name: getattr(step, name) for name in names}
-        for step in application.history.all()
-        if not is_own or (step.is_visible and settings.APPLICATION_HISTORY)
-    ]
+    names = ["name", "result", "planned_at", "is_visible", "created_at", "updated_at"]
+    own = ["ends_at", "zone", "place", "video_url", "details", "is_cancelled"]  # of interviews
+    steps = []
+    rows: Iterable[Any] = application.history.all()  # with the answer, see _RELATED
+    for step in rows:
+        if is_own and not (step.is_visible and settings.APPLICATION_HISTORY):
+            continue
+        data = {name: getattr(step, name) for name in (*names, *(own if step.uid else ()))}
+        if step.address:
+            data |= {name: getattr(step, name) for name in ("address", "reply", "replied_at")}
+        steps.append(data)
+    return steps
 
 
 def _submission(application: Application, has_content: bool) -> JsonObject | None:

@@ -7,7 +7,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.db.models import Model, Q
 
-from applications.models import Application, Message, Note, Scorecard
+from applications.models import Application, HistoryEntry, Message, Note, Scorecard
 from applications.querysets import folded_address
 from vacancies.models import Requisition
 
@@ -15,6 +15,7 @@ LISTED_MAX = 100  # rows of a kind
 _TEXTS: dict[str, tuple[type[Model], tuple[str, ...]]] = {
     "notes": (Note, ("text",)),
     "scorecards": (Scorecard, ("text",)),
+    "interviews and tasks": (HistoryEntry, ("name", "result", "place", "details")),
     "emails": (Message, ("subject", "body")),
     "internal data of vacancies": (Requisition, ("client", "note")),
     "entries of the admin's log": (LogEntry, ("object_repr", "change_message")),

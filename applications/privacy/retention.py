@@ -50,7 +50,7 @@ def purge(*, before: datetime | None, now: datetime) -> Counter[str]:
     token or other referring rows are kept.
     """
     with transaction.atomic():
-        upcoming = HistoryEntry.objects.filter(planned_at__gte=now).values("application")
+        upcoming = HistoryEntry.objects.filter(planned_at__gte=now, is_cancelled=False).values("application")
         old = Application.objects.filter(_is_old(before, now)).exclude(pk__in=upcoming)
         stale = old.select_for_update(of=("self",))
         counts = delete_applications(stale.values_list("pk", flat=True))

@@ -63,6 +63,8 @@ class ZonedDateTimeWidget(UnfoldAdminSplitDateTimeWidget):
     The radio buttons need no script: they are part of the page with the stored value or with the error.
     """
 
+    names_zone = True
+
     def value_from_datadict(self, data: Mapping[str, object], files: MultiValueDict, name: str) -> object:
         return [*super().value_from_datadict(data, files, name), data.get(f"{name}_2", "")]
 
@@ -73,11 +75,10 @@ class ZonedDateTimeWidget(UnfoldAdminSplitDateTimeWidget):
         attrs: dict[str, object] | None = None,
         renderer: BaseRenderer | None = None,
     ) -> SafeString:
-        inputs = format_html(
-            '{}<p class="time-zone">{}</p>',
-            super().render(name, value, attrs, renderer),
-            _("Time zone: %(zone)s") % {"zone": timezone.get_current_timezone_name()},
-        )
+        inputs = super().render(name, value, attrs, renderer)
+        if self.names_zone:
+            zone = _("Time zone: %(zone)s") % {"zone": timezone.get_current_timezone_name()}
+            inputs = format_html('{}<p class="time-zone">{}</p>', inputs, zone)
         naive, chosen = self._shown(value)
         if naive is None or not is_ambiguous(naive):
             return inputs

@@ -2,6 +2,7 @@
 templates and for pages of Django."""
 
 from datetime import date, datetime
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.utils import timezone
@@ -12,6 +13,21 @@ from django.utils.html import format_html
 def format_datetime(at: datetime) -> str:
     """Return `at` in the site's time zone."""
     return date_format(at.astimezone(timezone.get_default_timezone()), "DATETIME_FORMAT")
+
+
+def format_period(start: datetime, end: datetime, zone: str) -> str:
+    """Return when a meeting is, in the time zone `zone`: day, begin, end, zone and offset, as "Tuesday 3 Mar
+    2026, 10:00-11:00 (Europe/Brussels, UTC+1)"; both offsets if the clocks change meanwhile."""
+    first, last = (at.astimezone(ZoneInfo(zone)) for at in (start, end))
+    day = f"{date_format(first, 'l')} {format_date(first)}, {first:%H:%M}"
+    until = f"{last:%H:%M}" if last.date() == first.date() else f"{format_date(last)}, {last:%H:%M}"
+    offsets = "–".join(dict.fromkeys((_offset(first), _offset(last))))
+    return f"{day}–{until} ({zone if zone == 'UTC' else f'{zone}, {offsets}'})"
+
+
+def _offset(at: datetime) -> str:
+    sign, hours, minutes = at.isoformat()[-6], int(at.isoformat()[-5:-3]), at.isoformat()[-2:]
+    return f"UTC{sign}{hours}{'' if minutes == '00' else f':{minutes}'}"
 
 
 def format_date(day: date) -> str:

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from applications.models import AccessLog, ConsentRequest, Origin, Scorecard, StageChange, Token
+from applications.models import AccessLog, ConsentRequest, Origin, Participant, Scorecard, StageChange, Token
 from tests.applications.makers import (
     MINE,
     bearer,
@@ -85,7 +85,11 @@ def make_personal_data(name, mail, first, last, recruiter):
         ConsentRequest.objects.create(
             application=application, purpose="pool", text="Agreed?", version=1, due_on=timezone.localdate()
         )
-        step = make_step(application, f"Talk with {first}", result=f"{last} was good")
+        step = make_step(
+            application, f"Talk with {first}", result=f"{last} was good", uid=f"{application.pk:032}",
+            zone="UTC", ends_at=timezone.now() + timedelta(days=1), place=first, details=last,
+        )  # fmt: skip
+        Participant.objects.create(entry=step, address=mail)
         StageChange.objects.create(application=application, stage=make_stage(), author=recruiter)
         card = Scorecard.objects.create(
             application=application, author=recruiter, text=f"{first} {last}", recommendation=3, entry=step

@@ -9,9 +9,10 @@ from axes.models import AccessAttempt
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from applications import operations, pages
-from applications.models import Access, AccessLog, Application, Message, Note, Stage, StageChange
+from applications.models import Access, AccessLog, Application, Message, Note, Participant, Stage, StageChange
 from applications.submissions.links import receipt_path
 from tests.applications.applicants import ADDRESS, make_anonymous, stages_of
 from tests.applications.makers import (
@@ -311,6 +312,39 @@ def test_foreign_application_is_not_found(client, mia):
         found = {(answer.status_code, answer.content) for answer in answers}
         assert found == {(404, answers[0].content)}, action
     assert (Application.objects.count(), Application.objects.filter(withdrawn_at=None).count()) == (2, 2)
+
+
+# --- Interviews --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_by_link", [True, False])
+def test_applicant_answers_an_invitation(client, mia, is_by_link, settings):
+    settings.APPLICATION_HISTORY = False
+    application = make_anonymous(stage=make_stage("Inbox"), **({} if is_by_link else {"user": mia}))
+    client.force_login(mia)
+    base = receipt_path(application) if is_by_link else own(application)
+    start = timezone.now() + timedelta(days=1)
+    times = {"planned_at": start, "ends_at": start + timedelta(hours=1), "zone": "Europe/Brussels"}
+    mine = [
+        make_step(application, name, uid=name, place=f"{name} place", **times | values)
+        for name, values in (
+            ("Coming", {}),
+            ("Over", {"planned_at": start - timedelta(days=2), "ends_at": start - timedelta(days=1)}),
+            ("Cancelled", {"is_cancelled": True}),
+            ("Hidden", {"is_visible": False}),
+        )
+    ]
+    for each in mine:
+        Participant.objects.create(entry=each, address=mia.email)
+    page = text(client.get(base))
+    assert [each.name for each in mine if f"{each.name} place" in page] == ["Coming"]
+    answers = [{"interview": each.pk, "reply": "accepted"} for each in mine]
+    wrong = [{"interview": mine[0].pk, "reply": "x"}, {"interview": "x"}, {}]
+    found = [client.post(f"{base}/reply", data).status_code for data in (*answers, *wrong)]
+    assert found == [302, 404, 404, 404, 404, 404, 404]
+    assert "You accepted." in text(client.get(base))
+    assert client.get(f"{base}/reply").status_code == 405
+    assert list(Participant.objects.values_list("reply", flat=True)) == ["accepted", "", "", ""]
 
 
 # --- Withdraw, export, delete ------------------------------------------------------------------------

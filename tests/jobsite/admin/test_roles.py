@@ -84,6 +84,9 @@ ASKS = {
     "applications.application delete-note": (NEITHER, NEITHER),  # for its author only
     "applications.application email": ("email a", "email a"),
     "applications.application contact": "cc", "applications.application informed": (NEITHER, "c"),
+    "applications.application interview": "cc",
+    "applications.application cancel-interview": (NEITHER, NEITHER),  # of the parameter `entry`
+    "applications.application reply-interview": (NEITHER, NEITHER),  # for who takes part
     "applications.application undo": (NEITHER, "c"), "applications.application unread": (NEITHER, "c"),
     "applications.application scorecard": ("scorecard a", "scorecard a"),
     "applications.application consider": ("c", NEITHER),  # of an open one; see test_considering.py

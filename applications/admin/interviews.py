@@ -1,0 +1,379 @@
+"""The interviews of an application: scheduling one, changing, answering and cancelling it."""
+
+import secrets
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
+from zoneinfo import available_timezones
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
+from django.db.models import Q, QuerySet
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import URLPattern
+from django.utils import timezone, translation
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from unfold.widgets import (
+    UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldAdminURLInputWidget,
+    UnfoldBooleanWidget,
+)
+
+from applications.admin.brand_access import log_access
+from applications.mail.calendars import method_of
+from applications.models import Access, Application, HistoryEntry, Message, Participant
+from applications.operations import interviews as operations
+from applications.querysets import readers_of
+from jobsite.admin.base import as_id
+from jobsite.admin.datetime_fields import ZonedDateTimeField, ZonedDateTimeWidget
+from jobsite.admin.pages import AdminPages
+from jobsite.api.absolute_urls import base_url
+from jobsite.languages import LANGUAGES, site_language
+from jobsite.text.names import person
+from jobsite.types import Context, UserRequest
+
+VIEW, CHANGE = "applications.view_application", "applications.change_application"
+MINUTES_MAX = 24 * 60
+KEPT = ("zone", "place", "video_url")  # from the author's last interview for the vacancy
+
+
+@cache
+def zones() -> list[tuple[str, str]]:
+    """Return the time zones that are named after a place, and UTC."""
+    named = (name for name in available_timezones() if "/" in name and not name.startswith("Etc/"))
+    return [(name, name) for name in sorted({*named, settings.TIME_ZONE, "UTC"})]
+
+
+class StartWidget(ZonedDateTimeWidget):
+    """Without the name of the time zone, which has a field of its own."""
+
+    names_zone = False
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.widgets[0].attrs["autofocus"] = True
+
+
+class ColleaguesField(forms.ModelMultipleChoiceField):
+    def label_from_instance(self, obj: Any) -> str:
+        return person(obj)
+
+
+class InterviewForm(forms.Form):
+    """An interview. Read it with its zone as the current time zone. `seen` tells whether somebody else
+    changed it since; `uid`, which the page chooses, whether it was scheduled already."""
+
+    uid = forms.CharField(widget=forms.HiddenInput, validators=[RegexValidator(r"\A[0-9a-f]{32}\Z")])
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
+    name = forms.CharField(
+        label=_("Name"), max_length=200, widget=UnfoldAdminTextInputWidget,
+        help_text=_("The applicant sees it."),
+    )  # fmt: skip
+    starts_at = ZonedDateTimeField(label=_("Start"), widget=StartWidget)
+    minutes = forms.IntegerField(
+        label=_("Length in minutes"), min_value=1, max_value=MINUTES_MAX, initial=60,
+        widget=UnfoldAdminIntegerFieldWidget,
+    )  # fmt: skip
+    zone = forms.ChoiceField(label=_("Time zone"), choices=zones, widget=UnfoldAdminSelectWidget)
+    place = forms.CharField(
+        label=_("Place"), required=False, max_length=300, widget=UnfoldAdminTextInputWidget
+    )
+    video_url = forms.URLField(
+        label=_("Link of the video call"), required=False, max_length=500, assume_scheme="https",
+        widget=UnfoldAdminURLInputWidget,
+    )  # fmt: skip
+    details = forms.CharField(
+        label=_("Details"), required=False, max_length=2000,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
+        help_text=_("For the applicant and the colleagues: whom to ask for, what to bring."),
+    )  # fmt: skip
+    colleagues = ColleaguesField(
+        User.objects.none(),
+        label=_("Colleagues"),
+        required=False,
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+    )
+    invites = forms.BooleanField(label=_("Invite the applicant"), required=False, widget=UnfoldBooleanWidget)
+    result = forms.CharField(
+        label=_("Result"), required=False, max_length=200, widget=UnfoldAdminTextInputWidget,
+        help_text=_("The applicant sees it. No email is sent about it."),
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, entry: HistoryEntry, now: datetime, **kwargs: Any) -> None:
+        self.entry, self.now = entry, now
+        super().__init__(*args, **kwargs)
+        taking_part = Participant.objects.filter(entry=entry.pk or 0).exclude(user=None)
+        readers = readers_of(entry.application.vacancy).values("pk")
+        colleagues: Any = self.fields["colleagues"]
+        people = User.objects.filter(Q(pk__in=readers) | Q(pk__in=taking_part.values("user")))
+        colleagues.queryset = people.order_by("first_name", "last_name", "username")
+        if not entry.application.address:
+            self.fields["invites"].label = gettext("Show it to the applicant")
+            self.fields["invites"].help_text = gettext("Without an email: there is no address.")
+        if entry.pk is None:
+            del self.fields["result"]
+
+    def clean_video_url(self) -> str:
+        url: str = self.cleaned_data["video_url"]
+        if url and not url.startswith("https://"):
+            raise ValidationError(gettext("Enter an address that begins with https://."))
+        return url
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        start, minutes = data.get("starts_at"), data.get("minutes")
+        if start and start != self.entry.planned_at and start <= self.now:
+            self.add_error("starts_at", gettext("This time has passed. Choose a later one."))
+        if not (data.get("colleagues") or data.get("invites") or self.errors):
+            self.add_error("colleagues", gettext("Choose at least one colleague, or invite the applicant."))
+        if start and minutes:
+            data["ends_at"] = start + timedelta(minutes=minutes)
+        return data
+
+    def filled_entry(self) -> HistoryEntry:
+        """Return the interview with what was entered. Requires `is_valid()`."""
+        entry, data = self.entry, self.cleaned_data
+        entry.planned_at, entry.ends_at = data["starts_at"], data["ends_at"]
+        for name in ("uid", "name", "zone", "place", "video_url", "details"):
+            setattr(entry, name, data[name])
+        entry.result = data.get("result", entry.result)
+        return entry
+
+
+class InterviewPages(AdminPages):
+    def urls(self) -> list[URLPattern]:
+        views = {
+            "interview": self.interview,
+            "cancel-interview": self.cancel,
+            "reply-interview": self.reply,
+        }
+        urls: list[URLPattern] = self.admin.object_urls(views)
+        return urls
+
+    # --- scheduling and changing ---
+
+    def interview(self, request: UserRequest, object_id: str) -> HttpResponse:
+        """Schedule an interview, or change the one of the parameter `entry`: fill in, preview, send. Only the
+        last step writes. What was posted is kept at every step."""
+        application = self.admin.application_or_404(request, object_id, CHANGE)
+        now = timezone.now()
+        entry = self._entry(request, application)
+        initial = _initial(entry, request.user)
+        data = request.POST if request.method == "POST" else None
+        zone = (data or initial).get("zone", "")
+        with timezone.override(zone if zone in dict(zones()) else settings.TIME_ZONE):
+            form = InterviewForm(data, initial=initial, entry=entry, now=now)
+            emails = None
+            if data and data.get("step") != "edit" and form.is_valid():
+                values = self._values(request, form, now)
+                try:
+                    if data.get("step") == "send":
+                        operations.save_interview(**values)
+                        return self._saved(request, application, form)
+                    emails = operations.planned_emails(**values)
+                except operations.InterviewChangedError:
+                    text = gettext("A colleague scheduled, changed or cancelled it in the meantime.")
+                    self.admin.message_user(request, text, messages.WARNING)
+                    return self._back(request, application)
+            return self._page(request, application, form, emails)
+
+    def _entry(self, request: UserRequest, application: Application) -> HistoryEntry:
+        if "entry" not in request.GET:
+            return HistoryEntry(application=application)
+        entry = self._entry_of(application, request.GET["entry"])
+        entry.application = application
+        return entry
+
+    def _entry_of(self, application: Application, pk: str | None) -> HistoryEntry:
+        rows = HistoryEntry.objects.interviews().filter(application=application)
+        return get_object_or_404(rows, pk=as_id(pk))
+
+    def _values(self, request: UserRequest, form: InterviewForm, now: datetime) -> dict[str, Any]:
+        try:
+            seen = datetime.fromisoformat(form.cleaned_data["seen"])
+        except ValueError:
+            seen = None
+        return {
+            "entry": form.filled_entry(),
+            "colleagues": list(form.cleaned_data["colleagues"]),
+            "invites_applicant": form.cleaned_data["invites"],
+            "seen": seen,
+            "author": request.user,
+            "base_url": base_url(request),
+            "at": now,
+        }
+
+    def _saved(self, request: UserRequest, application: Application, form: InterviewForm) -> HttpResponse:
+        log_access(request.user, Access.CHANGE, application.pk)
+        text = gettext("Interview: %(when)s.") % {"when": form.entry.when}
+        self.admin.message_user(request, text, messages.SUCCESS)
+        return self._back(request, application)
+
+    def _page(
+        self, request: UserRequest, application: Application, form: InterviewForm,
+        emails: list[Message] | None,
+    ) -> HttpResponse:  # fmt: skip
+        log_access(request.user, Access.VIEW, application.pk)
+        name = {"name": application.display_name}
+        new, changed = gettext("Interview with %(name)s"), gettext("Change the interview with %(name)s")
+        title = changed if form.entry.pk else new
+        context = {
+            "media": self.admin.media,
+            "application": application,
+            "form": form,
+            "entry": form.entry,
+            "previews": _previews(emails or []),
+            "is_previewed": emails is not None,
+            "overlaps": _overlaps(form) if emails is not None else [],
+            "repeated": [
+                (key, value)
+                for key, values in request.POST.lists()
+                for value in values
+                if key not in ("csrfmiddlewaretoken", "step")
+            ],
+            "back": self.admin.page_of(request, application, "interviews"),
+        }
+        response = render(
+            request,
+            "admin/applications/application/interview.html",
+            self.context(request, title % name, **context),
+            status=422 if form.is_bound and form.errors else 200,
+        )
+        response["Cache-Control"] = "private, no-store"
+        return response
+
+    def _back(self, request: UserRequest, application: Application) -> HttpResponse:
+        return redirect(self.admin.page_of(request, application, "interviews"))
+
+    # --- cancelling and answering ---
+
+    def cancel(self, request: UserRequest, object_id: str) -> HttpResponse:
+        """GET asks whether to cancel the interview of the parameter `entry`, and names who is told. POST
+        does it."""
+        application = self.admin.application_or_404(request, object_id, CHANGE)
+        entry = self._entry_of(application, request.GET.get("entry"))
+        if request.method == "POST":
+            count = operations.cancel_interviews(
+                [entry], author=request.user, base_url=base_url(request), at=timezone.now()
+            )
+            log_access(request.user, Access.CHANGE, application.pk)
+            if count:
+                self.admin.message_user(request, gettext("The interview was cancelled."), messages.SUCCESS)
+            return self._back(request, application)
+        context = {
+            "media": self.admin.media,
+            "application": application,
+            "entry": entry,
+            "people": [each.name for each in entry.participants.select_related("user", "entry__application")],
+            "back": self.admin.page_of(request, application, "interviews"),
+        }
+        title = gettext("Cancel the interview?")
+        template = "admin/applications/application/cancel_interview.html"
+        return render(request, template, self.context(request, title, **context))
+
+    def reply(self, request: UserRequest, object_id: str) -> HttpResponse:
+        """Record the posted reply of the user to an invitation."""
+        application = self.admin.posted_to(request, object_id, VIEW)
+        entry = self._entry_of(application, request.POST.get("entry"))
+        mine = get_object_or_404(entry.participants, user=request.user)
+        answer = request.POST.get("reply")
+        if answer not in (Participant.Reply.ACCEPTED, Participant.Reply.DECLINED):
+            raise Http404
+        operations.reply(
+            participant=mine, reply=Participant.Reply(answer), base_url=base_url(request), at=timezone.now()
+        )
+        self.admin.message_user(request, gettext("Your answer was saved."), messages.SUCCESS)
+        return self._back(request, application)
+
+
+def interviews_context(user: User, application: Application, *, now: datetime) -> Context:
+    """Return the interviews of `application`, for its page."""
+    rows = application.history.exclude(uid="").prefetch_related("participants__user").in_order()
+    shown = []
+    for entry in rows:
+        entry.application = application
+        people = list(entry.participants.all())
+        for each in people:
+            each.entry = entry
+        is_over = entry.ends_at is not None and entry.ends_at <= now
+        mine = next((each for each in people if each.user_id == user.pk), None)
+        shown.append({
+            "entry": entry, "people": people, "is_over": is_over,
+            "mine": mine if mine and not (is_over or entry.is_cancelled) else None,
+        })  # fmt: skip
+    return {"interviews": shown}
+
+
+def _initial(entry: HistoryEntry, user: User) -> dict[str, Any]:
+    if entry.pk:
+        people = list(entry.participants.values_list("user", flat=True))
+        length = (entry.ends_at - entry.planned_at) if entry.ends_at else timedelta(hours=1)
+        return {
+            "uid": entry.uid,
+            "seen": entry.updated_at.isoformat(),
+            "starts_at": entry.planned_at,
+            "minutes": int(length.total_seconds() // 60),
+            "colleagues": [pk for pk in people if pk],
+            "invites": entry.is_visible,
+            **{name: getattr(entry, name) for name in ("name", "details", "result", *KEPT)},
+        }
+    own = HistoryEntry.objects.exclude(uid="").filter(author=user)
+    last = own.order_by("pk").last()
+    here = own.filter(application__vacancy=entry.application.vacancy_id).order_by("pk").last()
+    code = entry.application.language
+    with translation.override(code if code in LANGUAGES else site_language()):
+        name = gettext("Interview")
+    initial = {
+        "uid": secrets.token_hex(16), "name": name, "invites": True,
+        "zone": last.zone if last else settings.TIME_ZONE,
+    }  # fmt: skip
+    if here:
+        initial |= {name: getattr(here, name) for name in ("name", *KEPT)}
+        initial["colleagues"] = [pk for pk in here.participants.values_list("user", flat=True) if pk]
+    return initial
+
+
+def _previews(emails: list[Message]) -> list[dict[str, Any]]:
+    """Return one email of each kind that is sent, and who gets it: the applicant and the colleagues have
+    different texts, and so have invitations and cancellations."""
+    found: dict[tuple[bool, str, str], dict[str, Any]] = {}
+    for each in emails:
+        key = (each.recipient_id is None, method_of(each.calendar), each.subject)
+        shown = found.setdefault(
+            key,
+            {
+                "email": each,
+                "sender": each.sender or settings.DEFAULT_FROM_EMAIL,
+                "language": each.language,
+                "people": [],
+            },
+        )
+        shown["people"].append(person(each.recipient) if each.recipient else each.to)
+    return sorted(found.values(), key=lambda shown: shown["email"].recipient_id is not None)
+
+
+def _overlaps(form: InterviewForm) -> list[str]:
+    """Return who has another interview at this time. It says no more: it may be of another brand."""
+    data = form.cleaned_data
+    others: QuerySet[HistoryEntry] = HistoryEntry.objects.interviews(
+        since=data["starts_at"], until=data["ends_at"]
+    ).exclude(uid=data["uid"])
+    text = gettext("%(name)s has another interview: %(when)s.")
+    busy = Participant.objects.filter(entry__in=others, user__in=data["colleagues"]).exclude(reply="declined")
+    found = [
+        text % {"name": each.name, "when": each.entry.when}
+        for each in busy.select_related("user", "entry").order_by("entry__planned_at", "pk")
+    ]
+    application = form.entry.application
+    own = others.filter(application=application)
+    return [*found, *(text % {"name": application.display_name, "when": each.when} for each in own)]

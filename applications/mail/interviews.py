@@ -1,0 +1,249 @@
+"""The emails about an interview, each with a calendar entry: invitations, changes, cancellations."""
+
+from collections.abc import Collection, Iterator
+from datetime import datetime
+from email.utils import parseaddr
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
+
+from applications.mail import calendars
+from applications.mail.brand_mail import has_names, sender_of, signature_of
+from applications.mail.links import absolute, applicant_link, new_marker, settings_lines
+from applications.mail.outbox import as_body, one_line, queue
+from applications.mail.preferences import language_of, recipients_of
+from applications.models import Application, HistoryEntry, Message, Participant
+from applications.querysets import folded_address
+from jobsite.languages import LANGUAGES, site_language
+from jobsite.text.names import person
+
+State = Message.State
+
+
+def queue_to(
+    participant: Participant, others: Collection[str], *, method: str = calendars.REQUEST,
+    is_changed: bool = False, author: User | None = None, base_url: str = "", at: datetime,
+) -> None:  # fmt: skip
+    """Queue the email that invites `participant` to their interview, with `others` who take part, by name; or
+    tells of a change; or cancels it. Colleagues who switched such emails off get none."""
+    entry, user = participant.entry, participant.user
+    application = entry.application
+    if user and not recipients_of(Message.Kind.INTERVIEW).filter(pk=user.pk).exists():
+        return
+    language = language_of(user) if user else _language(application)
+    marker = new_marker()
+    with translation.override(language):
+        facts = list(_facts(participant, others))
+        link = _link_to(application, base_url) if user else []
+        summary = _summary(application, user)
+        lines = [] if user else [_("Hello %(name)s,") % {"name": application.display_name}, ""]
+        lines += [_lead(entry, user, method, is_changed), "", *facts, *link]
+        if user:
+            lines += settings_lines(base_url)
+        else:
+            lines += _applicants_end(application, applicant_link(application, base_url, marker), method)
+        subject = _subject(summary, method, is_changed)
+    body = "\n".join(lines)
+    queue(
+        kind=Message.Kind.INTERVIEW,
+        application=application,
+        to=participant.address,
+        language=language,
+        subject=subject,
+        body=body,
+        link_marker=marker if marker in body else "",
+        author=author,
+        recipient=user,
+        participant=participant,
+        calendar=_calendar(participant, method, summary, "\n".join(facts + link), at=at),
+        sender=sender_of(application),
+        # A cancellation says nothing that the colleague does not know.
+        vacancies=[application.vacancy_id] if user and method == calendars.REQUEST else (),
+        at=at,
+    )
+
+
+def _calendar(
+    participant: Participant, method: str, summary: str, description: str = "", *, at: datetime
+) -> str:
+    """Return the calendar entry; "" if the organizer would invite themselves: Exchange Online deletes such
+    an email."""
+    entry = participant.entry
+    sender = sender_of(entry.application)[0] or settings.DEFAULT_FROM_EMAIL
+    if folded_address(parseaddr(sender)[1]) == folded_address(participant.address):
+        return ""
+    assert entry.ends_at
+    invitation = calendars.Invitation(
+        method=method,
+        uid=entry.uid,
+        sequence=entry.sequence,
+        starts_at=entry.planned_at,
+        ends_at=entry.ends_at,
+        summary=one_line(summary),
+        description=as_body(description),
+        location=one_line(entry.place or entry.video_url) if description else "",
+        sender=sender,
+        attendee=participant.address,
+    )
+    return calendars.invitation(invitation, at=at)
+
+
+def forget_unsent(participant: Participant) -> bool:
+    """Delete what waits for `participant`, so that no old time follows a new one. Return whether an email
+    about the interview reached them, or may have."""
+    emails = Message.objects.filter(participant=participant)
+    emails.filter(state=State.QUEUED).delete()
+    return emails.filter(kind=Message.Kind.INTERVIEW, state__in=(State.SENDING, State.SENT)).exists()
+
+
+def queue_cancellations_before_erasure(applications: Collection[int], *, at: datetime) -> None:
+    """Queue a cancellation to the colleagues of the coming interviews of `applications`, which are about to
+    be erased. It has no name and no application, so that the erasure does not delete it."""
+    upcoming = HistoryEntry.objects.interviews(since=at).filter(application__in=applications)
+    rows = Participant.objects.filter(entry__in=upcoming).exclude(user=None)
+    for each in rows.select_related("user", "entry__application__vacancy__brand__mail"):
+        if not forget_unsent(each):
+            continue
+        entry, user = each.entry, each.user
+        assert user
+        entry.sequence += 1
+        title = entry.application.vacancy.title
+        language = language_of(user)
+        with translation.override(language):
+            summary = _("Interview: %(vacancy)s") % {"vacancy": title}
+            text = _("The interview is cancelled: the application was deleted.")
+            lines = [text, "", _("Vacancy: %(vacancy)s") % {"vacancy": title}, _when(entry)]
+            subject = _subject(summary, calendars.CANCEL, is_changed=False)
+        queue(
+            kind=Message.Kind.INTERVIEW,
+            to=each.address,
+            language=language,
+            subject=subject,
+            body="\n".join(lines),
+            recipient=user,
+            calendar=_calendar(each, calendars.CANCEL, summary, at=at),
+            sender=sender_of(entry.application),
+            at=at,
+        )
+
+
+def queue_reply(participant: Participant, *, base_url: str = "", at: datetime) -> None:
+    """Tell the colleague who invited that `participant` declined. The applicant has no name in it."""
+    entry = participant.entry
+    author = entry.author
+    if author is None or not recipients_of(Message.Kind.INTERVIEW).filter(pk=author.pk).exists():
+        return
+    application = entry.application
+    language = language_of(author)
+    with translation.override(language):
+        user = participant.user
+        name = person(user) if user else _("The applicant")
+        lines = [
+            _("%(name)s declined the interview.") % {"name": name},
+            "",
+            *_subject_lines(application),
+            _when(entry),
+            *_link_to(application, base_url),
+            *settings_lines(base_url),
+        ]
+        queue(
+            kind=Message.Kind.INTERVIEW,
+            application=application,
+            to=author.email,
+            language=language,
+            subject=_("Declined: %(interview)s") % {"interview": _summary(application, author)},
+            body="\n".join(lines),
+            recipient=author,
+            vacancies=[application.vacancy_id],
+            at=at,
+        )
+
+
+# --- Texts -----------------------------------------------------------------------------------------
+
+
+def _language(application: Application) -> str:
+    return application.language if application.language in LANGUAGES else site_language()
+
+
+def _lead(entry: HistoryEntry, user: User | None, method: str, is_changed: bool) -> str:
+    if method == calendars.CANCEL:
+        return _("The interview is cancelled.") if entry.is_cancelled else _("You need not take part.")
+    if is_changed:
+        return _("The interview was changed. These are the new details:")
+    if user is None:
+        return _("We invite you to an interview.")
+    if entry.author and entry.author != user:
+        return _("%(name)s invites you to an interview.") % {"name": person(entry.author)}
+    return _("You take part in an interview.")
+
+
+def _summary(application: Application, user: User | None) -> str:
+    """Return what calendars show: to colleagues the reference, not the name, of the applicant."""
+    vacancy = application.vacancy
+    brand = vacancy.shown_brand
+    if user is None:
+        end = brand.name if brand else ""
+    elif has_names(application):
+        end = application.display_name
+    else:
+        end = application.reference or ""
+    return _("Interview: %(vacancy)s") % {"vacancy": ", ".join(filter(None, (vacancy.title, end)))}
+
+
+def _subject(summary: str, method: str, is_changed: bool) -> str:
+    if method == calendars.CANCEL:
+        return _("Cancelled: %(interview)s") % {"interview": summary}
+    return _("Changed: %(interview)s") % {"interview": summary} if is_changed else summary
+
+
+def _when(entry: HistoryEntry) -> str:
+    return _("When: %(when)s") % {"when": entry.when}
+
+
+def _subject_lines(application: Application) -> Iterator[str]:
+    yield _("Vacancy: %(vacancy)s") % {"vacancy": application.vacancy.title}
+    if application.reference:
+        yield _("Reference: %(reference)s") % {"reference": application.reference}
+
+
+def _facts(participant: Participant, others: Collection[str]) -> Iterator[str]:
+    """Yield what the email and the calendar entry say. The applicant's texts and link are not in it."""
+    entry, user = participant.entry, participant.user
+    application = entry.application
+    brand = application.vacancy.shown_brand
+    yield entry.name
+    yield from _subject_lines(application)
+    if user is None and brand:
+        yield _("Employer: %(brand)s") % {"brand": brand.name}
+    if user and has_names(application):
+        yield _("Applicant: %(name)s") % {"name": application.display_name}
+    yield _when(entry)
+    if entry.place:
+        yield _("Place: %(place)s") % {"place": entry.place}
+    if entry.video_url:
+        yield _("Video call: %(url)s") % {"url": entry.video_url}
+    if others:
+        yield pgettext("people of an interview", "With: %(names)s") % {"names": ", ".join(others)}
+    if entry.details:
+        yield ""
+        yield entry.details
+
+
+def _link_to(application: Application, base_url: str) -> list[str]:
+    path = reverse("admin:applications_application_change", args=[application.pk])
+    return ["", _("The application:"), absolute(path, base_url)]
+
+
+def _applicants_end(application: Application, link: str, method: str) -> Iterator[str]:
+    if method == calendars.REQUEST:
+        yield ""
+        yield _("Open this link to accept or decline:")
+        yield link
+    if signature := signature_of(application):
+        yield ""
+        yield signature

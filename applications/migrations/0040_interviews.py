@@ -1,0 +1,176 @@
+import django.db.models.deletion
+from django.conf import settings
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("applications", "0030_scorecards"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+    ]
+
+    operations = [
+        migrations.CreateModel(
+            name="Participant",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "entry",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="participants",
+                        to="applications.historyentry",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("address", models.EmailField(max_length=254)),
+                ("sequence", models.PositiveIntegerField(default=0)),
+                (
+                    "reply",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("", "no answer yet"),
+                            ("accepted", "accepted"),
+                            ("tentative", "tentative"),
+                            ("declined", "declined"),
+                        ],
+                        default="",
+                        max_length=10,
+                    ),
+                ),
+                ("replied_at", models.DateTimeField(blank=True, null=True)),
+                ("reminded_for", models.DateTimeField(blank=True, null=True)),
+            ],
+            options={
+                "verbose_name": "participant",
+                "verbose_name_plural": "participants",
+                "ordering": ["pk"],
+                "default_permissions": (),
+                "constraints": [
+                    models.UniqueConstraint(fields=("entry", "user"), name="one_participant_per_user"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("user", None)),
+                        fields=("entry",),
+                        name="one_participant_is_the_applicant",
+                    ),
+                ],
+            },
+        ),
+        migrations.AddField(
+            model_name="brandmail",
+            name="has_names_in_invitations",
+            field=models.BooleanField(
+                db_default=False,
+                default=False,
+                help_text="Calendars of colleagues keep the name after the applicant was erased.",
+                verbose_name="name the applicant in invitations of colleagues",
+            ),
+        ),
+        migrations.AddField(
+            model_name="historyentry",
+            name="details",
+            field=models.TextField(blank=True, db_default="", default="", editable=False, max_length=2000),
+        ),
+        migrations.AddField(
+            model_name="historyentry",
+            name="ends_at",
+            field=models.DateTimeField(blank=True, editable=False, null=True),
+        ),
+        migrations.AddField(
+            model_name="historyentry",
+            name="is_cancelled",
+            field=models.BooleanField(
+                db_default=False, default=False, editable=False, verbose_name="cancelled"
+            ),
+        ),
+        migrations.AddField(
+            model_name="historyentry",
+            name="place",
+            field=models.CharField(blank=True, db_default="", default="", editable=False, max_length=300),
+        ),
+        migrations.AddField(
+            model_name="historyentry",
+            name="sequence",
+            field=models.PositiveIntegerField(db_default=0, default=0, editable=False),
+        ),
+        migrations.AddField(
+            model_name="historyentry",
+            name="uid",
+            field=models.CharField(blank=True, db_default="", default="", editable=False, max_length=32),
+        ),
+        migrations.AddField(
+            model_name="historyentry",
+            name="video_url",
+            field=models.URLField(blank=True, db_default="", default="", editable=False, max_length=500),
+        ),
+        migrations.AddField(
+            model_name="historyentry",
+            name="zone",
+            field=models.CharField(blank=True, db_default="", default="", editable=False, max_length=64),
+        ),
+        migrations.AddField(
+            model_name="message",
+            name="calendar",
+            field=models.TextField(blank=True, db_default="", default="", editable=False),
+        ),
+        migrations.AlterField(
+            model_name="emailoptout",
+            name="kind",
+            field=models.CharField(
+                choices=[
+                    ("receipt", "receipt"),
+                    ("template", "email from a recruiter"),
+                    ("stage", "email of a stage"),
+                    ("withdrawal", "confirmation of a withdrawal"),
+                    ("mention", "mention in a note"),
+                    ("digest", "daily digest"),
+                    ("closing", "vacancies that close soon"),
+                    ("approval", "request for approval"),
+                    ("decision", "decision on a request for approval"),
+                    ("invitation", "invitation of a colleague"),
+                    ("interview", "interview"),
+                    ("reminder", "reminder of an interview"),
+                ],
+                db_default="digest",
+                default="digest",
+                max_length=20,
+            ),
+        ),
+        migrations.AlterField(
+            model_name="message",
+            name="kind",
+            field=models.CharField(
+                choices=[
+                    ("receipt", "receipt"),
+                    ("template", "email from a recruiter"),
+                    ("stage", "email of a stage"),
+                    ("withdrawal", "confirmation of a withdrawal"),
+                    ("mention", "mention in a note"),
+                    ("digest", "daily digest"),
+                    ("closing", "vacancies that close soon"),
+                    ("approval", "request for approval"),
+                    ("decision", "decision on a request for approval"),
+                    ("invitation", "invitation of a colleague"),
+                    ("interview", "interview"),
+                    ("reminder", "reminder of an interview"),
+                ],
+                max_length=20,
+                verbose_name="kind",
+            ),
+        ),
+    ]
