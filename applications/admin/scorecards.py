@@ -16,7 +16,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 
 from applications.admin.brand_access import log_access
 from applications.models import Access, Application, HistoryEntry, Scorecard
-from applications.operations.scorecards import SentError, save_card, visible_to
+from applications.operations.scorecards import SentError, may_see_all, save_card
 from jobsite.admin.base import as_id
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
@@ -78,14 +78,16 @@ def scorecards_context(request: UserRequest, application: Application) -> Contex
     """Return what scorecards.html shows on the page of `application`: nothing that the user may not see."""
     may_see, may_add = request.user.has_perm(VIEW), request.user.has_perm(ADD)
     context: Context = {"may_see_scorecards": may_see or may_add}
+    if not (may_see or may_add):
+        return context
+    cards = list(application.scorecards.select_related("author", "entry"))
+    sent = [card for card in cards if card.sent_at]
     if may_see:
-        rows = visible_to(request.user, application).select_related("author", "entry")
-        shown = context["scorecards"] = [_shown(card) for card in rows]
-        sent = Scorecard.objects.filter(application=application, sent_at__isnull=False).count()
-        context["hidden_scorecards"] = sent - len(shown)
+        is_shown = not sent or may_see_all(request.user, application, cards)
+        context["scorecards"] = [_shown(card) for card in sent if is_shown]
+        context["hidden_scorecards"] = 0 if is_shown else len(sent)
     if may_add:
-        own = Scorecard.objects.filter(application=application, author=request.user)
-        sent_about = {card.entry_id for card in own if card.sent_at}
+        sent_about = {card.entry_id for card in sent if card.author_id == request.user.pk}
         about = [None, *application.history.in_order()]
         url = reverse("admin:applications_application_scorecard", args=[application.pk])
         context["open_scorecards"] = [

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
 
 from applications.models import Application, HistoryEntry, Scorecard
 
@@ -16,18 +15,15 @@ class SentError(Exception):
 
 
 def takes_part(user: User, application: Application) -> bool:
-    """Return whether `user` takes part in an interview of `application`, or began or sent a scorecard."""
-    interviews = application.history.interviews().with_colleague(user)
-    return interviews.exists() or application.scorecards.filter(author=user).exists()
+    """Return whether `user` takes part in an interview of `application`."""
+    return application.history.interviews().with_colleague(user).exists()
 
 
-def visible_to(user: User, application: Application) -> QuerySet[Scorecard]:
-    """Return the sent scorecards of `application` that `user` may see. Who takes part in an interview sees
-    those of the others only after sending an own one, so that they do not influence it."""
-    sent = Scorecard.objects.filter(application=application, sent_at__isnull=False)
-    if takes_part(user, application) and not sent.filter(author=user).exists():
-        return sent.none()
-    return sent
+def may_see_all(user: User, application: Application, cards: Sequence[Scorecard]) -> bool:
+    """Return whether `user` may see the sent ones of `cards`, all scorecards of `application`. Who takes part
+    in an interview sees them only after sending an own one, so that they do not influence it."""
+    own = [card for card in cards if card.author_id == user.pk]
+    return any(card.sent_at for card in own) or not (own or takes_part(user, application))
 
 
 def save_card(

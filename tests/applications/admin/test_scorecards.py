@@ -8,8 +8,15 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from applications.mail.scorecards import ScorecardEmails
-from applications.models import AccessLog, Application, EmailOptOut, HistoryEntry, Message, Scorecard
-from applications.operations.scorecards import takes_part
+from applications.models import (
+    AccessLog,
+    Application,
+    EmailOptOut,
+    HistoryEntry,
+    Message,
+    Participant,
+    Scorecard,
+)
 from applications.privacy import possible_mentions
 from applications.privacy.export import export
 from tests.applications.admin.conftest import colleague, staff
@@ -112,9 +119,12 @@ def test_who_takes_part_sees_other_cards_only_after_an_own_one(office, bo):
     client = signed_in(bo)
     assert WORD in client.get(page(office.own)).content.decode()  # takes no part
     own = card(office.own, bo, text="Mine", sent_at=None)
-    assert takes_part(bo, office.own)
+    assert WORD not in client.get(page(office.own)).content.decode()  # began one
+    own.delete()
+    interview(office.own, bo, at=timezone.now() + DAY)
     shown = client.get(page(office.own)).content.decode()
     assert WORD not in shown
+    own = card(office.own, bo, text="Mine", sent_at=None)
     assert "You see 1 scorecard of a colleague after you have sent yours." in shown
     assert "Mine" not in office.anna.get(page(office.own)).content.decode()  # a draft of another
     Scorecard.objects.filter(pk=own.pk).update(sent_at=timezone.now())
@@ -142,6 +152,15 @@ def test_criteria_are_names_one_per_line(office):
         assert (response.status_code, error in problem) == (422, True), problem
 
 
+def interview(application, *colleagues, at, name="Talk"):
+    """An interview of an hour at `at`."""
+    uid = f"{HistoryEntry.objects.count():032}"
+    step = make_step(application, name, planned_at=at, ends_at=at + HOUR, zone="UTC", uid=uid)
+    for user in colleagues:
+        Participant.objects.create(entry=step, user=user, address="colleague@example.org")
+    return step
+
+
 def due(at):
     work, outcomes = ScorecardEmails("https://jobs.example.org"), []
     while item := work.next_due(at):
@@ -151,8 +170,7 @@ def due(at):
 
 
 def test_card_is_asked_for_once_after_the_interview(office, bo, at):
-    entry = make_step(office.own, f"Talk with {WORD}", planned_at=at)
-    began = card(office.own, bo, entry=entry, sent_at=None)
+    entry = interview(office.own, bo, at=at, name=f"Talk with {WORD}")
     assert due(at + HOUR - timedelta(seconds=1)) == []
     assert due(at + HOUR) == ["scorecard queued"]
     assert due(at + HOUR) == due(at + DAY) == []
@@ -164,10 +182,10 @@ def test_card_is_asked_for_once_after_the_interview(office, bo, at):
         f"https://jobs.example.org{url(office.own, entry)}\n\n"
         "Choose the emails that you receive:\nhttps://jobs.example.org/admin/applications/message/mine/"
     )
-    Scorecard.objects.filter(pk=began.pk).update(asked_at=None, sent_at=at)
+    Scorecard.objects.update(asked_at=None, sent_at=at, recommendation=3)
     assert due(at + HOUR) == []  # sent
-    old = make_step(office.own, "Old", planned_at=at - 9 * DAY)
-    card(office.own, bo, entry=old, sent_at=None)
+    interview(office.own, bo, at=at - 9 * DAY)
+    HistoryEntry.objects.filter(pk=interview(office.own, bo, at=at - DAY).pk).update(is_cancelled=True)
     assert due(at) == []
 
 
@@ -179,9 +197,7 @@ def test_card_is_not_asked_from_who_may_not_write_it_or_opted_out(office, bo, at
         colleague("auditor", "Auditor"),
     ]
     EmailOptOut.objects.create(user=bo, kind="scorecard")
-    entry = make_step(office.own, "Talk", planned_at=at - DAY)
-    for user in people:
-        card(office.own, user, entry=entry, sent_at=None)
+    interview(office.own, *people, at=at - DAY)
     assert due(at) == ["scorecard nothing"] * 4
     assert not Message.objects.exists()
 
