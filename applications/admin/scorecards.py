@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from unfold.widgets import UnfoldAdminTextareaWidget
+from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminTextareaWidget
 
 from applications.admin.brand_access import log_access
 from applications.models import Access, Application, HistoryEntry, Scorecard
@@ -33,7 +33,7 @@ class ScorecardForm(forms.Form):
     criteria = forms.CharField(required=False, widget=forms.HiddenInput)
     recommendation = forms.TypedChoiceField(
         label=_("Recommendation"), coerce=int, empty_value=None,
-        choices=Scorecard.Recommendation.choices, widget=forms.RadioSelect,
+        choices=Scorecard.Recommendation.choices, widget=UnfoldAdminRadioSelectWidget(radio_style=1),
     )  # fmt: skip
     text = forms.CharField(
         label=_("Text"), required=False, max_length=10_000,
@@ -54,7 +54,7 @@ class ScorecardForm(forms.Form):
             self.fields[f"score-{number}"] = forms.TypedChoiceField(
                 label=name, required=False, coerce=int, empty_value=None, initial=known.get(name),
                 choices=[("", _("No score")), *((n, str(n)) for n in Scorecard.SCORES)],
-                widget=forms.RadioSelect,
+                widget=UnfoldAdminRadioSelectWidget(radio_style=1),
             )  # fmt: skip
         self.order_fields(["criteria", "recommendation", *(f"score-{n}" for n in range(len(criteria)))])
         self.shown = shown
@@ -88,7 +88,8 @@ def scorecards_context(request: UserRequest, application: Application) -> Contex
         context["hidden_scorecards"] = 0 if is_shown else len(sent)
     if may_add:
         sent_about = {card.entry_id for card in sent if card.author_id == request.user.pk}
-        about = [None, *application.history.in_order()]
+        began = application.history.filter(planned_at__lte=timezone.now(), is_cancelled=False)
+        about = [*began.in_order(), None]
         url = reverse("admin:applications_application_scorecard", args=[application.pk])
         context["open_scorecards"] = [
             {"url": f"{url}?entry={entry.pk}" if entry else url, "about": _about(entry)}
@@ -99,7 +100,8 @@ def scorecards_context(request: UserRequest, application: Application) -> Contex
 
 
 def _about(entry: HistoryEntry | None) -> str:
-    return f"{entry.name}, {format_datetime(entry.planned_at)}" if entry else ""
+    """Return what a scorecard about `entry` is called."""
+    return f"{entry.name}, {format_datetime(entry.planned_at)}" if entry else gettext("Without an interview")
 
 
 def _shown(card: Scorecard) -> Context:
