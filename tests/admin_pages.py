@@ -23,6 +23,7 @@ from applications.mail.outbox import queue
 from applications.models import (
     AccessLog,
     Application,
+    ApplicationTag,
     BrandMail,
     ConsentRequest,
     MailTemplate,
@@ -33,6 +34,7 @@ from applications.models import (
     StageChange,
     Status,
     SubmissionFile,
+    Tag,
 )
 from applications.operations.invitations import invite
 from applications.tokens import issue
@@ -163,6 +165,8 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     ConsentRequest.objects.create(
         application=application, purpose="pool", text=text, version=1, due_on=timezone.localdate(now)
     )
+    tag = Tag.objects.create(brand=brand, name=f"{text} tag {WORD}"[:40], folded=f"{text} tag {WORD}")
+    ApplicationTag.objects.create(application=application, tag=tag)
     AccessLog.objects.create(actor=colleague, application=application.pk, action="view")
     message = queue(
         kind=Message.Kind.TEMPLATE, to=f"{text}@applicant.test", language="en", subject=f"{text} {WORD}",
@@ -361,6 +365,8 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         "views": {"name": "Posted", "query": "state=draft"},
         "views/add": {"name": "Posted", "query": "state=draft"},
         "note": {"text": "Posted"},
+        "owner": {"owner": ""},
+        "tag": {"name": "Posted", "step": "add"},
         "contact": {"family_name": "Posted", "language": "en"},
         "email": {"subject": "Posted", "body": "Posted", "step": "send"},
         "move": {"applications": f"{pk if row else 0}:{change or ''}", "stage": world.other_stage.pk},
@@ -404,6 +410,7 @@ def _fields(world: SimpleNamespace, model: str, row: Any) -> dict[str, Any]:
             "kind": "open",
             "asks_reason": "never",
             "email_after_hours": 1,
+            "remind_days": 0,
         },
         "applications.reason": posted | {"kind": "rejected", "position": 0},
         "applications.status": {"label_en": "Posted"},
@@ -468,6 +475,7 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
         "vacancies.Vacancy": {"brand": world.foreign.brand},
         "vacancies.Brand": {"pk": world.foreign.brand.pk},
         "applications.BrandMail": {"brand": world.foreign.brand},
+        "applications.Tag": {"brand": world.foreign.brand},
         "vacancies.Brand_members": {"brand": world.foreign.brand},
         "vacancies.VacancyTemplate": {"brand": world.foreign.brand},
         "vacancies.Recruiter": {"pk__in": of_contact},
@@ -479,7 +487,15 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
     }  # fmt: skip
     for name in ("VacancyOption", "VacancyRecruiter", "Place", "Attachment", "Version", "Approval"):
         own[f"vacancies.{name}"] = {"vacancy__in": vacancies}
-    for name in ("StageChange", "HistoryEntry", "Note", "Message", "Origin", "ConsentRequest"):
+    for name in (
+        "StageChange",
+        "HistoryEntry",
+        "Note",
+        "Message",
+        "Origin",
+        "ConsentRequest",
+        "ApplicationTag",
+    ):
         own[f"applications.{name}"] = {"application__vacancy__in": vacancies}
     found = {label: list(_values(apps.get_model(label), **wanted)) for label, wanted in own.items()}
     served = Vacancy.objects.with_form().filter(brand=world.foreign.brand).order_by("pk")

@@ -20,7 +20,9 @@ from applications.admin.application_emails import EmailsAdmin
 from applications.admin.application_form import ApplicationForm, StepInline
 from applications.admin.application_notes import NotesAdmin
 from applications.admin.application_order import neighbours
+from applications.admin.assigning import assigned_context, owner_view, tag_view
 from applications.admin.brand_access import log_access
+from applications.admin.duplicates import likely_to_be_same
 from applications.admin.erasure import ErasureAdmin, may_erase
 from applications.admin.move_form import email_context
 from applications.admin.origins import contact_view, informed_view, origin_context
@@ -51,6 +53,8 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             "unread": self.unread_view,
             "contact": partial(contact_view, self),
             "informed": partial(informed_view, self),
+            "owner": partial(owner_view, self),
+            "tag": partial(tag_view, self),
         }
         return [*self.object_urls(views), *super().get_urls()]
 
@@ -108,6 +112,8 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             Application.objects.filter(pk=obj.pk, read_at=None).update(read_at=at)
         submission, sections = application_context.submitted(obj)
         changes = obj.ordered_changes = list(obj.changes.select_related("stage__status", "author", "reason"))
+        files = [each for section in sections for each in section.answers if each.file]
+        others = list(application_context.other_applications(request.user, obj))
         query = self.get_preserved_filters(request)
         context |= {
             "application": obj,
@@ -117,8 +123,9 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             "submission": submission,
             "consented_at": format_datetime(submission.consented_at) if submission else "",
             "sections": sections,
-            "files": [each for section in sections for each in section.answers if each.file],
-            "others": application_context.other_applications(request.user, obj),
+            "files": files,
+            "others": others,
+            "likely": likely_to_be_same(request.user, obj, files, others),
             "visible_statuses": application_context.statuses(obj, at=at),
             "visible_steps": application_context.steps(obj),
             "stage_history": application_context.stage_history(changes),
@@ -128,6 +135,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             "may_see_vacancy": request.user.has_perm("vacancies.view_vacancy"),
             "query": f"?{query}" if query else "",
             **origin_context(obj),
+            **assigned_context(request, obj),
             **neighbours(self, request, obj),
             **self.notes_context(request, obj),
             **self.emails_context(request, obj),

@@ -30,11 +30,13 @@ from applications.models.submission import (
     SubmissionFile,
     UsedProof,
 )
+from applications.models.tag import ApplicationTag, Tag
 
 __all__ = [
     "Access",
     "AccessLog",
     "Application",
+    "ApplicationTag",
     "BrandMail",
     "ClosingNotice",
     "ConsentRequest",
@@ -56,6 +58,7 @@ __all__ = [
     "Status",
     "Submission",
     "SubmissionFile",
+    "Tag",
     "Token",
     "UsedProof",
     "without_undone",

@@ -80,6 +80,7 @@ class Message(models.Model):
         CLOSING = "closing", _("vacancies that close soon")
         APPROVAL = "approval", _("request for approval")
         DECISION = "decision", _("decision on a request for approval")
+        STALE = "stale", _("applications without a decision")
         INVITATION = "invitation", _("invitation of a colleague")
 
     class State(models.TextChoices):

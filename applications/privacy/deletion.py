@@ -15,6 +15,7 @@ from django.db.models import Exists, Model, Q, QuerySet
 
 from applications.models import (
     Application,
+    ApplicationTag,
     ConsentRequest,
     HistoryEntry,
     Message,
@@ -37,6 +38,7 @@ KINDS = (  # of deleted rows
     "steps",
     "origins",
     "consent_requests",
+    "tags",
     "accounts",
     "tokens",
     "sessions",
@@ -61,6 +63,7 @@ _PARTS = {  # of an application, by kind
     "steps": HistoryEntry,
     "origins": Origin,
     "consent_requests": ConsentRequest,
+    "tags": ApplicationTag,
 }
 SIGN_INS = (
     axes.AccessAttempt,

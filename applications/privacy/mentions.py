@@ -7,12 +7,13 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.db.models import Model, Q
 
-from applications.models import Application, Message, Note
+from applications.models import Application, Message, Note, Tag
 from applications.querysets import folded_address
 
 LISTED_MAX = 100  # rows of a kind
 _TEXTS: dict[str, tuple[type[Model], tuple[str, ...]]] = {
     "notes": (Note, ("text",)),
+    "tags": (Tag, ("name",)),
     "emails": (Message, ("subject", "body")),
     "entries of the admin's log": (LogEntry, ("object_repr", "change_message")),
 }

@@ -10,6 +10,8 @@ from applications.mail.closing import ClosingEmails
 from applications.mail.consent import ConsentReminders
 from applications.mail.delivery import MailDelivery
 from applications.mail.digest import Digest
+from applications.mail.stale import StaleEmails
+from applications.operations.backfill import PhoneDigits
 from jobsite.db.locks import database_lock
 from jobsite.dispatch import Dispatcher, Job, Stop
 from jobsite.ops.commands import Command as BaseCommand
@@ -19,10 +21,10 @@ from vacancies.search.merge import MergeJob
 def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
     """Return the dispatcher with every job. `base_url` is for links, if not PUBLIC_BASE_URL."""
     emails: list[Job] = [
-        *(job(base_url) for job in (Digest, ClosingEmails, ApprovalEmails, ConsentReminders)),
+        *(job(base_url) for job in (Digest, StaleEmails, ClosingEmails, ApprovalEmails, ConsentReminders)),
         MailDelivery(),
     ]
-    return Dispatcher([*emails, MergeJob()], lock=database_lock(), stop=stop)
+    return Dispatcher([*emails, MergeJob(), PhoneDigits()], lock=database_lock(), stop=stop)
 
 
 class Command(BaseCommand):

@@ -28,12 +28,12 @@ def test_user_switches_kinds_off_and_on():
     EmailOptOut.objects.create(user=other, kind="closing")
 
     html = client.get(MINE).content.decode()
-    assert [html.count(f'value="{kind}" checked') for kind in KINDS] == [1] * 5
+    assert [html.count(f'value="{kind}" checked') for kind in KINDS] == [1] * 7
     client.post(MINE, {"kinds": ["digest", "approval"], "language": "nl"})
-    assert refused(an) == ["closing", "decision", "mention"]
+    assert refused(an) == ["closing", "consent", "decision", "mention", "stale"]
     assert EmailLanguage.objects.get().language == "nl"
     client.post(MINE, {"kinds": ["digest", "approval"], "language": "nl"})  # a second click
-    assert refused(an) == ["closing", "decision", "mention"]
+    assert refused(an) == ["closing", "consent", "decision", "mention", "stale"]
     client.post(MINE, {"kinds": list(KINDS), "language": "en"})
     assert (refused(an), refused(other)) == ([], ["closing"])
 

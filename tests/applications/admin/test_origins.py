@@ -1,6 +1,5 @@
 """Applications that colleagues added: consent, notice, deletion without them, and corrected contact data."""
 
-import re
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +12,7 @@ from django.utils import timezone
 
 from applications import privacy
 from applications.mail.consent import ConsentReminders
-from applications.models import Application, ConsentRequest, Message, Origin, Stage
+from applications.models import Application, ConsentRequest, Message
 from applications.operations import answer, move
 from applications.operations.adding import ConfirmedError, correct_contact
 from applications.submissions.links import receipt_path

@@ -81,6 +81,7 @@ ASKS = {
     "applications.application delete-note": (NEITHER, NEITHER),  # for its author only
     "applications.application email": ("email a", "email a"),
     "applications.application contact": "cc", "applications.application informed": (NEITHER, "c"),
+    "applications.application owner": (NEITHER, "c"), "applications.application tag": (NEITHER, "c"),
     "applications.application undo": (NEITHER, "c"), "applications.application unread": (NEITHER, "c"),
     "applications.message digest": (NEITHER, NEITHER),  # redirects to the next one
     "applications.message mine": ("applications.application v", "applications.application v"),
@@ -112,6 +113,7 @@ CHANGES_NOTHING = {
     "history", "check", "sections", "export", "review", "preview", "application-form", "deleted", "board",
     "export-csv", "export-xlsx", "import-template",
     "import", "emails",  # ask for a confirmation first
+    "contact",  # of an applicant with an account
 }  # fmt: skip
 PAGES = [route for route in routes() if kind_of(route) and kind_of(route)[1] != "bare"]
 

@@ -39,7 +39,7 @@ SPECIAL = {
     "applications.message": ("digest", "mine"),
     "applications.application": (
         *("files", "files/shown", "viewer", "note", "delete-note", "email", "undo", "unread"),
-        *("contact", "informed"),
+        *("contact", "informed", "owner", "tag"),
         *("board", "move", "undo-moves", "emails", "emails/cancel", "cancel-email", "erase"),
     ),
     "auth.user": ("password", "invitations/send-again", "invitations/withdraw"),
