@@ -1,5 +1,6 @@
 """Querysets of applications: ownership, order and related rows."""
 
+import re
 from datetime import datetime, timedelta
 from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Any, Self
@@ -10,6 +11,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db import models
 from django.db.models import F, FilteredRelation, Prefetch, Q
 
+from jobsite.days import days_after
 from jobsite.text.search import search_words
 from vacancies.querysets import EVERY_BRAND
 from vacancies.search.rows import in_title, query_words
@@ -27,6 +29,17 @@ def folded_address(address: str) -> str:
     addresses of different mailboxes equal (x@straße.example and x@strasse.example; CVE-2019-19844).
     """
     return address.strip().translate(_ASCII_LOWER)
+
+
+PHONE_DIGITS, PHONE_DIGITS_MIN = 9, 8
+_NO_DIGIT = re.compile("[^0-9]")
+
+
+def phone_digits(phone: str) -> str:
+    """Return a telephone number for comparison: its last digits, which are the same with and without the code
+    of the country. "" if there are too few."""
+    digits = _NO_DIGIT.sub("", phone)
+    return digits[-PHONE_DIGITS:] if len(digits) >= PHONE_DIGITS_MIN else ""
 
 
 def accounts_with(address: str) -> list[User]:
@@ -71,6 +84,25 @@ class ApplicationQuerySet(models.QuerySet):
     def hired(self) -> Self:
         """The applications whose current stage hires."""
         return self._with_latest_change(stage_kind="stage__kind").filter(stage_kind="hired")
+
+    def waiting_too_long(self, *, at: datetime) -> Self:
+        """The applications that are in their stage for longer than its `remind_days`."""
+        changes = self.model._meta.get_field("changes").related_model._default_manager
+        stages = changes.model._meta.get_field("stage").related_model._default_manager
+        late = Q(pk__in=[])
+        for stage, days in stages.filter(remind_days__gt=0).values_list("pk", "remind_days"):
+            late |= Q(stage=stage, at__lt=days_after(at, -days))
+        later = Q(at__gt=models.OuterRef("at")) | Q(at=models.OuterRef("at"), pk__gt=models.OuterRef("pk"))
+        newer = changes.filter(later, application=models.OuterRef("application"))
+        latest = changes.filter(late).exclude(models.Exists(newer))
+        return self.filter(withdrawn_at=None, pk__in=latest.values("application"))
+
+    def assigned_to(self, user: User) -> Self:
+        return self.filter(owner=user)
+
+    def assigned_to_nobody(self) -> Self:
+        """Those without an owner, or whose owner's account was deactivated."""
+        return self.filter(Q(owner=None) | Q(owner__is_active=False))
 
     def with_reason(self) -> Self:
         """Annotate `reason_id` and `reason_name`, the reason of the current stage."""

@@ -23,6 +23,7 @@ from applications.mail.outbox import queue
 from applications.models import (
     AccessLog,
     Application,
+    ApplicationTag,
     BrandMail,
     ConsentRequest,
     MailTemplate,
@@ -35,6 +36,7 @@ from applications.models import (
     StageChange,
     Status,
     SubmissionFile,
+    Tag,
 )
 from applications.operations.invitations import invite
 from applications.tokens import issue
@@ -182,6 +184,8 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     ConsentRequest.objects.create(
         application=application, purpose="pool", text=text, version=1, due_on=timezone.localdate(now)
     )
+    tag = Tag.objects.create(brand=brand, name=f"{text} tag {WORD}"[:40], folded=f"{text} tag {WORD}")
+    ApplicationTag.objects.create(application=application, tag=tag)
     AccessLog.objects.create(actor=colleague, application=application.pk, action="view")
     message = queue(
         kind=Message.Kind.TEMPLATE, to=f"{text}@applicant.test", language="en", subject=f"{text} {WORD}",
@@ -386,6 +390,8 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
             "criteria": _criteria(row) if kind == "scorecard" else "",
         },
         "consider": {"vacancy": world.foreign.spare.pk},
+        "owner": {"owner": ""},
+        "tag": {"name": "Posted", "step": "add"},
         "contact": {"family_name": "Posted", "language": "en"},
         "email": {"subject": "Posted", "body": "Posted", "step": "send"},
         "interview": {
@@ -455,6 +461,7 @@ def _fields(world: SimpleNamespace, model: str, row: Any) -> dict[str, Any]:
             "kind": "open",
             "asks_reason": "never",
             "email_after_hours": 1,
+            "remind_days": 0,
         },
         "applications.reason": posted | {"kind": "rejected", "position": 0},
         "applications.status": {"label_en": "Posted"},
@@ -519,6 +526,7 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
         "vacancies.Vacancy": {"brand": world.foreign.brand},
         "vacancies.Brand": {"pk": world.foreign.brand.pk},
         "applications.BrandMail": {"brand": world.foreign.brand},
+        "applications.Tag": {"brand": world.foreign.brand},
         "vacancies.Brand_members": {"brand": world.foreign.brand},
         "vacancies.VacancyTemplate": {"brand": world.foreign.brand},
         "vacancies.Recruiter": {"pk__in": of_contact},
@@ -534,6 +542,7 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
         own[f"vacancies.{name}"] = {"vacancy__in": vacancies}
     for name in (
         *("StageChange", "HistoryEntry", "Note", "Scorecard", "Message", "Origin", "ConsentRequest"),
+        "ApplicationTag",
     ):  # fmt: skip
         own[f"applications.{name}"] = {"application__vacancy__in": vacancies}
     found = {label: list(_values(apps.get_model(label), **wanted)) for label, wanted in own.items()}

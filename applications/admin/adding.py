@@ -265,6 +265,7 @@ def _likely(request: UserRequest, form: AddingForm, stored: StoredFiles, key: st
         address=data["email"],
         given_name=data["given_name"],
         family_name=data["family_name"],
+        phone=data["phone"],
         hashes=[row.sha256 for row in stored.rows],
     )
 

@@ -12,8 +12,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import AutocompleteSelectFilter, DropdownFilter
 
+from applications.admin.assigning import tags_of
 from applications.admin.bulk_move import stages
-from applications.models import Reason
+from applications.models import ApplicationTag, Reason
 from jobsite.admin.base import as_id
 from jobsite.types import StrOrPromise, UserRequest
 from vacancies.access import scope_to_brands
@@ -147,6 +148,51 @@ class RatingFilter(DropdownFilter):
         return queryset if rating is None else queryset.filter(rating__gte=rating)
 
 
+class OwnerFilter(DropdownFilter):
+    """By who looks after an application."""
+
+    title = _("assigned to")
+    parameter_name = "owner"
+
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
+        return [("me", _("Mine")), ("nobody", _("Nobody"))]
+
+    def queryset(self, request: UserRequest, queryset: Any) -> QuerySet:  # type: ignore[override]
+        if self.value() == "me":
+            return queryset.assigned_to(request.user)
+        return queryset.assigned_to_nobody() if self.value() == "nobody" else queryset
+
+
+class TagFilter(DropdownFilter):
+    """By a tag, of whichever brand of the user."""
+
+    title = _("tag")
+    parameter_name = "tag"
+
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
+        return [(folded, name) for folded, name in tags_of(request.user)]
+
+    def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
+        if not self.value():
+            return queryset
+        tagged = ApplicationTag.objects.filter(tag__folded=self.value())
+        return queryset.filter(pk__in=tagged.values("application"))
+
+
+class WaitingFilter(DropdownFilter):
+    """By whether an application is in its stage for longer than the stage allows."""
+
+    title = _("waiting")
+    parameter_name = "waiting"
+
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
+        return [("long", _("Too long in its stage"))]
+
+    def queryset(self, request: UserRequest, queryset: Any) -> QuerySet:  # type: ignore[override]
+        return queryset.waiting_too_long(at=timezone.now()) if self.value() == "long" else queryset
+
+
 FILTERS = (
     ("vacancy", VacancyFilter), StageFilter, ReasonFilter, AgeFilter, ReadFilter, RatingFilter, MarkFilter,
+    OwnerFilter, TagFilter, WaitingFilter,
 )  # fmt: skip

@@ -20,8 +20,10 @@ from applications.admin.application_emails import EmailsAdmin
 from applications.admin.application_form import ApplicationForm, StepInline
 from applications.admin.application_notes import NotesAdmin
 from applications.admin.application_order import neighbours
+from applications.admin.assigning import assigned_context, owner_view, tag_view
 from applications.admin.brand_access import log_access
 from applications.admin.considering import consider_view
+from applications.admin.duplicates import likely_to_be_same
 from applications.admin.erasure import ErasureAdmin, may_erase
 from applications.admin.filling import report_filled
 from applications.admin.interviews import InterviewPages, interviews_context
@@ -57,6 +59,8 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             "informed": partial(informed_view, self),
             "consider": partial(consider_view, self),
             "scorecard": partial(scorecard_view, self),
+            "owner": partial(owner_view, self),
+            "tag": partial(tag_view, self),
         }
         return [*self.object_urls(views), *InterviewPages(self).urls(), *super().get_urls()]
 
@@ -119,6 +123,8 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             Application.objects.filter(pk=obj.pk, read_at=None).update(read_at=at)
         submission, sections = application_context.submitted(obj)
         changes = obj.ordered_changes = list(obj.changes.select_related("stage__status", "author", "reason"))
+        files = [each for section in sections for each in section.answers if each.file]
+        others = list(application_context.other_applications(request.user, obj))
         query = self.get_preserved_filters(request)
         context |= {
             "application": obj,
@@ -128,8 +134,9 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             "submission": submission,
             "consented_at": format_datetime(submission.consented_at) if submission else "",
             "sections": sections,
-            "files": [each for section in sections for each in section.answers if each.file],
-            "others": application_context.other_applications(request.user, obj),
+            "files": files,
+            "others": others,
+            "likely": likely_to_be_same(request.user, obj, files, others),
             "visible_statuses": application_context.statuses(obj, at=at),
             "visible_steps": application_context.steps(obj),
             "stage_history": application_context.stage_history(changes),
@@ -139,6 +146,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             "may_see_vacancy": request.user.has_perm("vacancies.view_vacancy"),
             "query": f"?{query}" if query else "",
             **origin_context(obj),
+            **assigned_context(request, obj),
             **neighbours(self, request, obj),
             **self.notes_context(request, obj),
             **self.emails_context(request, obj),

@@ -11,6 +11,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from applications import exports
+from applications.admin.assigning import assign_action, tag_action
 from applications.admin.brand_access import log_access
 from applications.admin.bulk_email import BulkEmailAdmin
 from applications.admin.selection import ApplicationSelection
@@ -22,7 +23,10 @@ from jobsite.types import UserRequest
 
 
 class BulkActionsAdmin(BulkEmailAdmin):
-    actions = ("email_selected", "export_csv", "export_xlsx", "download_files", "mark_read", "mark_unread")
+    actions = (
+        "email_selected", "assign_selected", "tag_selected", "export_csv", "export_xlsx", "download_files",
+        "mark_read", "mark_unread",
+    )  # fmt: skip
 
     def get_actions(
         self, request: UserRequest, *args: Any, action_location: Any = None, **kwargs: Any
@@ -73,6 +77,14 @@ class BulkActionsAdmin(BulkEmailAdmin):
             "X-Content-Type-Options": "nosniff",
         }
         return StreamingHttpResponse(archive.chunks(files), content_type="application/zip", headers=headers)
+
+    @admin.action(description=_("Assign to…"), permissions=["change"])
+    def assign_selected(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
+        return assign_action(self, request, queryset)
+
+    @admin.action(description=_("Tag…"), permissions=["change"])
+    def tag_selected(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
+        return tag_action(self, request, queryset)
 
     @admin.action(description=_("Mark as read"), permissions=["change"])
     def mark_read(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:

@@ -10,7 +10,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from applications.models import Application, SubmissionFile
-from applications.querysets import folded_address
+from applications.querysets import folded_address, phone_digits
 from vacancies.access import scope_to_brands
 
 ROWS_MAX = 20
@@ -25,16 +25,42 @@ class Likely:
     signs: list[str]
 
 
-def likely_same(
-    user: User, *, given_name: str, family_name: str, hashes: Collection[str], address: str = "", pk: int = 0
+def likely_to_be_same(
+    user: User, application: Application, files: Collection[Any], others: Collection[Application]
 ) -> list[Likely]:
-    """Return the applications with the same address, file or name that `user` may see, the newest first, but
-    not the application `pk`. `hashes` are those of files."""
+    """Return the applications that are likely of the same person as `application`, beside the `others`, which
+    have its address or account. `files` are answers that are files."""
+    found = likely_same(
+        user,
+        given_name=application.given_name,
+        family_name=application.family_name,
+        phone=application.phone,
+        hashes=[each.file.sha256 for each in files],
+        pk=application.pk,
+    )
+    known = {each.pk for each in others}
+    return [each for each in found if each.application.pk not in known]
+
+
+def likely_same(
+    user: User,
+    *,
+    given_name: str,
+    family_name: str,
+    phone: str,
+    hashes: Collection[str],
+    address: str = "",
+    pk: int = 0,
+) -> list[Likely]:
+    """Return the applications with the same address, file, telephone number or name that `user` may see, the
+    newest first, but not the application `pk`. `hashes` are those of files."""
     signs: dict[str, Q] = {}
     if address:
         signs[_("same e-mail address")] = Q(email_folded=folded_address(address))
     if rare := _rare(hashes):
         signs[_("same file")] = Q(submission__files__sha256__in=rare)
+    if digits := phone_digits(phone):
+        signs[_("same telephone number")] = Q(phone_digits=digits)
     if given_name and family_name:
         signs[_("same name")] = Q(given_name__iexact=given_name, family_name__iexact=family_name)
     own: Any = scope_to_brands(user, Application.objects.exclude(pk=pk), "vacancy")
@@ -43,12 +69,16 @@ def likely_same(
         rows: QuerySet = own.filter(same).newest_first().distinct()
         for each in rows.values_list("pk", flat=True)[:ROWS_MAX]:
             found[each].append(sign)
+    if not found:
+        return []
     shown = Application.objects.filter(pk__in=list(found)).with_stage().select_related("user", "vacancy")
     return [Likely(each, found[each.pk]) for each in shown.newest_first()[:ROWS_MAX]]
 
 
 def _rare(hashes: Collection[str]) -> list[str]:
     """Return those of `hashes` that the files of at most SAME_FILE_MAX applications have."""
+    if not hashes:
+        return []
     rows = SubmissionFile.objects.filter(sha256__in=hashes).order_by().values("sha256")
     counted = rows.annotate(count=Count("submission", distinct=True)).filter(count__lte=SAME_FILE_MAX)
     return list(counted.values_list("sha256", flat=True))

@@ -6,10 +6,11 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from applications.admin.origins import to_inform
-from applications.models import Application, DailyApplications
+from applications.models import Application, DailyApplications, Stage
 from jobsite.text.formats import format_datetime
 from jobsite.types import UserRequest
 from vacancies.access import scope_to_brands
@@ -34,6 +35,22 @@ def unread_count(request: UserRequest) -> str:
     return request._unread_applications  # type: ignore[attr-defined]
 
 
+def waiting_line(user: User) -> dict[str, object] | None:
+    """Return how many applications wait too long in their stage, of those that `user` may see. Without stages
+    that have a limit, nothing is counted."""
+    if not Stage.objects.filter(remind_days__gt=0).exists():
+        return None
+    rows = scope_to_brands(user, Application.objects.waiting_too_long(at=timezone.now()), "vacancy")
+    count = rows.order_by()[: MAX_COUNT + 1].count()
+    if not count:
+        return None
+    return {
+        "label": _("Applications that wait too long in their stage"),
+        "count": f"{MAX_COUNT}+" if count > MAX_COUNT else str(count),
+        "url": f"{reverse('admin:applications_application_changelist')}?waiting=long",
+    }
+
+
 def application_trend(user: User) -> dict[str, object] | None:
     """Return the trend of the last 90 recorded days."""
     last = last_recorded(DailyApplications)
@@ -54,6 +71,8 @@ def dashboard(request: UserRequest, context: dict[str, Any]) -> dict[str, Any]:
         context["trends"] = [*context.get("trends", []), trend]
     latest = list(unread(request.user).order_by("-created_at", "-pk").values_list("pk", flat=True)[:MAX_ROWS])
     rows = Application.objects.select_related("user", "vacancy").in_bulk(latest)
+    if line := waiting_line(request.user):
+        context["attention"] = [*context.get("attention", []), line]
     return context | {
         "to_inform": to_inform(request.user),
         "new_applications": {

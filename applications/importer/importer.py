@@ -16,7 +16,7 @@ from applications.importer.rows import COLUMNS, Row
 from applications.importer.submissions import RefusedError, add_emails, add_notes, add_submission
 from applications.models import Application, HistoryEntry, Stage, StageChange, Status
 from applications.models.application import new_reference
-from applications.querysets import folded_address
+from applications.querysets import folded_address, phone_digits
 from applications.submissions.idempotency import lock_address
 from jobsite.db.transactions import retry_on_conflict
 from jobsite.languages import LANGUAGES, site_language
@@ -240,5 +240,6 @@ class Importer:
 
 
 def _folded(values: JsonObject) -> JsonObject:
-    """Return columns of an application, with the address for comparison."""
-    return values | {"email_folded": folded_address(values["email"])} if "email" in values else values
+    """Return columns of an application, with the address and telephone number for comparison."""
+    folded = {"email": ("email_folded", folded_address), "phone": ("phone_digits", phone_digits)}
+    return values | {name: fold(values[key]) for key, (name, fold) in folded.items() if key in values}

@@ -28,6 +28,13 @@ KINDS: dict[Kind, tuple[str, Promise | str]] = {
         _("A vacancy that you worked on closes within a week. Once for each closing date."),
     ),
     Kind.APPROVAL: (APPROVE, _("A colleague submits a vacancy for your approval.")),
+    Kind.STALE: (
+        "applications.view_application",
+        _(
+            "On Mondays: how many applications wait too long in their stage, of those assigned to you; with "
+            "the daily digest, also of those assigned to nobody."
+        ),
+    ),
     Kind.CONSENT: (
         "applications.view_application",
         _("An applicant whom you added and who was hired refuses the consent."),

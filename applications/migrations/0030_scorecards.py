@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("applications", "0023_duplicate_indexes"),
+        ("applications", "0025_owner"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -32,11 +32,13 @@ from applications.models.submission import (
     SubmissionFile,
     UsedProof,
 )
+from applications.models.tag import ApplicationTag, Tag
 
 __all__ = [
     "Access",
     "AccessLog",
     "Application",
+    "ApplicationTag",
     "BrandMail",
     "ClosingNotice",
     "ConsentRequest",
@@ -60,6 +62,7 @@ __all__ = [
     "Status",
     "Submission",
     "SubmissionFile",
+    "Tag",
     "Token",
     "UsedProof",
     "without_undone",

@@ -167,6 +167,16 @@ class Stage(models.Model):
         validators=[MaxValueValidator(720)],
         help_text=_("At most 720. It is never sent before the candidate sees the status."),
     )
+    remind_days = models.PositiveSmallIntegerField(
+        _("days until a reminder"),
+        default=0,
+        db_default=0,
+        validators=[MaxValueValidator(365)],
+        help_text=_(
+            "Applications that are in the stage for longer are on the start page, and in an email on "
+            "Mondays. 0: never."
+        ),
+    )
     position = models.PositiveIntegerField(_("position"), default=0)
 
     class Meta:
@@ -221,6 +231,18 @@ class Application(models.Model):
     phone = models.CharField(
         _("phone"), max_length=200, blank=True, default="", db_default="", editable=False
     )
+    # For comparison, see `phone_digits()`. None: written by an earlier release; `PhoneDigits` computes it.
+    phone_digits = models.CharField(max_length=9, null=True, blank=True, editable=False)  # noqa: DJ001
+    # the recruiter who looks after it
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        editable=False,
+        verbose_name=_("assigned to"),
+    )
     language = models.CharField(
         _("language"), max_length=2, default=site_language, db_default="", editable=False
     )
@@ -258,6 +280,7 @@ class Application(models.Model):
         indexes = [
             models.Index("email_folded", name="applications_of_address"),
             models.Index("vacancy", F("created_at").desc(), name="applications_of_vacancy"),
+            models.Index("phone_digits", condition=Q(phone_digits__gt=""), name="applications_of_phone"),
             models.Index(Upper("family_name"), Upper("given_name"), name="applications_of_name"),
             models.Index(
                 "vacancy", F("created_at").desc(), condition=Q(read_at=None), name="applications_unread"

@@ -88,6 +88,7 @@ class Message(models.Model):
         APPROVAL = "approval", _("request for approval")
         DECISION = "decision", _("decision on a request for approval")
         SCORECARD = "scorecard", _("request for a scorecard")
+        STALE = "stale", _("applications without a decision")
         INVITATION = "invitation", _("invitation of a colleague")
         INTERVIEW = "interview", _("interview")
         REMINDER = "reminder", _("reminder of an interview")

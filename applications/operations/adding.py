@@ -17,7 +17,7 @@ from applications.models.application import new_reference
 from applications.operations.consents import ask
 from applications.operations.notes import add_note
 from applications.operations.stages import create_application
-from applications.querysets import folded_address
+from applications.querysets import folded_address, phone_digits
 from applications.submissions import idempotency
 from applications.submissions.files import StoredFiles
 from jobsite.db.locks import lock_transaction
@@ -124,8 +124,10 @@ def correct_contact(
             first = Message.objects.filter(application=current, state=Message.State.QUEUED)
             first.filter(kind__in=(Message.Kind.NOTICE, Message.Kind.CONSENT), recipient=None).delete()
         if changed:
+            current.phone_digits = phone_digits(current.phone)
             current.updated_at = at
-            current.save(update_fields=[*changed, "email_folded", "reference", "updated_at"])
+            columns = ("email_folded", "phone_digits", "reference", "updated_at")
+            current.save(update_fields=[*changed, *columns])
         if "email" in changed and current.email:
             _inform(current.origin, base_url=base_url, at=at)
     return changed

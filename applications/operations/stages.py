@@ -14,13 +14,14 @@ from applications.mail.outbox import cancel_unseen
 from applications.mail.stage_email import queue_stage_emails
 from applications.models import Application, Reason, Stage, StageChange, without_undone
 from applications.operations.interviews import cancel_upcoming
-from applications.querysets import ApplicationQuerySet
+from applications.querysets import ApplicationQuerySet, phone_digits
 from vacancies.models import Vacancy
 
 
 def create_application(*, user: User | None, vacancy: Vacancy, at: datetime, **values: object) -> Application:
     """Create the application of `user` (None: of nobody yet) to `vacancy`, received at `at`, in the first
     stage. `values` are other columns."""
+    values["phone_digits"] = phone_digits(str(values.get("phone", "")))
     with transaction.atomic(savepoint=False):
         application = Application.objects.create(
             user=user, vacancy=vacancy, created_at=at, updated_at=at, **values

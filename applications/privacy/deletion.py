@@ -17,6 +17,7 @@ from django.utils import timezone
 from applications.mail.interviews import queue_cancellations_before_erasure
 from applications.models import (
     Application,
+    ApplicationTag,
     ConsentRequest,
     HistoryEntry,
     Message,
@@ -43,6 +44,7 @@ KINDS = (  # of deleted rows
     "origins",
     "consent_requests",
     "participants",
+    "tags",
     "accounts",
     "tokens",
     "sessions",
@@ -69,6 +71,7 @@ _PARTS = {  # of an application, by kind
     "origins": Origin,
     "consent_requests": ConsentRequest,
     "participants": Participant,
+    "tags": ApplicationTag,
 }
 SIGN_INS = (
     axes.AccessAttempt,

@@ -27,13 +27,15 @@ from applications.querysets import folded_address
 from applications.submissions.answers import answers
 from applications.submissions.files import open_file
 from jobsite.languages import site_language
+from jobsite.text.names import person
 from jobsite.types import JsonObject
 
-_ONES = ("vacancy", "origin", "submission__snapshot")
+_ONES = ("vacancy", "origin", "owner", "submission__snapshot")
 _RELATED = (
     "changes__stage__status",
     "changes__reason",
     "consent_requests",
+    "tag_links__tag",
     Prefetch("history", HistoryEntry.objects.with_answer()),
     "messages",
     "notes",
@@ -122,7 +124,7 @@ def _application(
         for message in application.messages.all()
         if message.recipient_id is None and (not is_own or message.state == Message.State.SENT)
     ]
-    data = {
+    data: JsonObject = {
         "id": application.pk,
         "reference": application.reference,
         "vacancy": {"id": application.vacancy.pk, "title": application.vacancy.title},
@@ -162,6 +164,8 @@ def _application(
         data["reasons"] = [
             {"at": change.at, "reason": str(change.reason)} for change in changes if change.reason
         ]
+        data["owner"] = person(application.owner) if application.owner else None
+        data["tags"] = [link.tag.name for link in application.tag_links.all()]
         data["origin"] = _origin(application)
         data["notes"] = [{"at": note.created_at, "text": note.text} for note in application.notes.all()]
         data["scorecards"] = _scorecards(application)

@@ -21,6 +21,7 @@ from applications.models import (
     Invitation,
     Message,
     Origin,
+    Tag,
     Token,
     UsedProof,
 )
@@ -55,6 +56,7 @@ def purge(*, before: datetime | None, now: datetime) -> Counter[str]:
         stale = old.select_for_update(of=("self",))
         counts = delete_applications(stale.values_list("pk", flat=True))
         counts.update(delete_applications(_not_permitted(now)))
+        Tag.objects.filter(links=None).delete()
         if before:
             # the access log of applications that were deleted, now or by erasure
             existing = Application.objects.values("pk")

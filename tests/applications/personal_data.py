@@ -11,7 +11,17 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from applications.models import AccessLog, ConsentRequest, Origin, Participant, Scorecard, StageChange, Token
+from applications.models import (
+    AccessLog,
+    ApplicationTag,
+    ConsentRequest,
+    Origin,
+    Participant,
+    Scorecard,
+    StageChange,
+    Tag,
+    Token,
+)
 from tests.applications.makers import (
     MINE,
     bearer,
@@ -80,11 +90,17 @@ def make_personal_data(name, mail, first, last, recruiter):
             user=user, vacancy=vacancy, created_at=timezone.now() - timedelta(hours=n)
         )
         Origin.objects.create(
-            application=application, channel=Origin.Channel.AGENCY, basis="interest", author=recruiter
+            application=application,
+            channel="agency",
+            basis="interest",
+            informed_at=timezone.now(),
+            author=recruiter,
         )
         ConsentRequest.objects.create(
             application=application, purpose="pool", text="Agreed?", version=1, due_on=timezone.localdate()
         )
+        tag = Tag.objects.create(name=f"seen {application.pk}", folded=f"seen {application.pk}")
+        ApplicationTag.objects.create(application=application, tag=tag)
         step = make_step(
             application, f"Talk with {first}", result=f"{last} was good", uid=f"{application.pk:032}",
             zone="UTC", ends_at=timezone.now() + timedelta(days=1), place=first, details=last,

@@ -153,7 +153,9 @@ def test_export_has_all_data(at, recruiter, time_machine):
     exported = json.loads(out)
     hour, now = "2026-03-02 08:30:15+00:00", "2026-03-02 09:30:15+00:00"
     texts = dict.fromkeys(("given_name", "family_name", "email", "phone"), "")
-    nothing = dict.fromkeys(("reference", "verified_at", "withdrawn_at", "rating", "submission", "origin"))
+    nothing = dict.fromkeys(
+        ("reference", "verified_at", "withdrawn_at", "rating", "submission", "origin", "owner")
+    )
     step = {"name": "Talk", "result": "good", "planned_at": hour, "is_visible": False}
     assert exported == {
         "account": {
@@ -165,6 +167,7 @@ def test_export_has_all_data(at, recruiter, time_machine):
                 "id": application.pk, "vacancy": {"id": vacancy.pk, "title": "Nurse"}, "language": "en",
                 "is_spontaneous": False, "is_repeated": False, "created_at": hour, "updated_at": hour,
                 "emails": [], "notes": [], "reasons": [], "scorecards": [], "consent_requests": [],
+                "tags": [],
                 "statuses": [{"at": hour, "status": "Received"}],
                 "history": [step | {"created_at": hour, "updated_at": hour}],
             }

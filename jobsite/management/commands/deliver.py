@@ -11,6 +11,8 @@ from applications.mail.consent import ConsentReminders
 from applications.mail.delivery import MailDelivery
 from applications.mail.digest import Digest
 from applications.mail.scorecards import ScorecardEmails
+from applications.mail.stale import StaleEmails
+from applications.operations.backfill import PhoneDigits
 from jobsite.db.locks import database_lock
 from jobsite.dispatch import Dispatcher, Job, Stop
 from jobsite.ops.commands import Command as BaseCommand
@@ -19,9 +21,10 @@ from vacancies.search.merge import MergeJob
 
 def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
     """Return the dispatcher with every job. `base_url` is for links, if not PUBLIC_BASE_URL."""
-    kinds = (Digest, ClosingEmails, ApprovalEmails, ScorecardEmails, ConsentReminders)
+    kinds = (Digest, StaleEmails, ClosingEmails, ApprovalEmails, ScorecardEmails, ConsentReminders)
     told: list[Job] = [kind(base_url) for kind in kinds]
-    return Dispatcher([*told, MailDelivery(), MergeJob()], lock=database_lock(), stop=stop)
+    others: list[Job] = [MailDelivery(), MergeJob(), PhoneDigits()]
+    return Dispatcher([*told, *others], lock=database_lock(), stop=stop)
 
 
 class Command(BaseCommand):

@@ -230,3 +230,18 @@ def fill_in_facts(hand: Hand) -> None:
     found = {name: page.locator(f"#id_{name}").input_value() for name in wanted}
     if found != wanted:
         raise AssertionError(f"The page has {found}.")
+
+
+@task("Add an application that came by email, with its CV")
+def add_application(hand: Hand) -> None:
+    page = hand.page
+    menu(hand, "Applications")
+    hand.follow(hand.link(re.compile("Add application$")), timeout=3_000)
+    hand.option("vacancy", "Tour duplicate")
+    hand.press("Tab")
+    for text in ("Zyxada", "Lovelace", "ada@example.org"):
+        hand.type(text)
+        hand.press("Tab")
+    hand.attach(page.locator("input[type=file]"), "cv.pdf", b"%PDF-1.7 the CV")
+    hand.follow(hand.button("Save"))
+    hand.find(page.locator(".application-name", has_text="Zyxada Lovelace"))

@@ -87,6 +87,7 @@ ASKS = {
     "applications.application interview": "cc",
     "applications.application cancel-interview": (NEITHER, NEITHER),  # of the parameter `entry`
     "applications.application reply-interview": (NEITHER, NEITHER),  # for who takes part
+    "applications.application owner": (NEITHER, "c"), "applications.application tag": (NEITHER, "c"),
     "applications.application undo": (NEITHER, "c"), "applications.application unread": (NEITHER, "c"),
     "applications.application scorecard": ("scorecard a", "scorecard a"),
     "applications.application consider": ("c", NEITHER),  # of an open one; see test_considering.py
@@ -121,6 +122,7 @@ CHANGES_NOTHING = {
     "history", "check", "sections", "export", "review", "preview", "application-form", "deleted", "board",
     "export-csv", "export-xlsx", "import-template",
     "import", "emails",  # ask for a confirmation first
+    "contact",  # of an applicant with an account
 }  # fmt: skip
 PAGES = [route for route in routes() if kind_of(route) and kind_of(route)[1] != "bare"]
 
