@@ -10,7 +10,7 @@ from applications.models.application import (
     Status,
     without_undone,
 )
-from applications.models.interview import Participant
+from applications.models.interview import CalendarFeed, Participant
 from applications.models.invitation import Invitation
 from applications.models.message import (
     BrandMail,
@@ -36,6 +36,7 @@ __all__ = [
     "AccessLog",
     "Application",
     "BrandMail",
+    "CalendarFeed",
     "ClosingNotice",
     "DailyApplications",
     "EmailLanguage",

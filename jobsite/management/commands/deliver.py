@@ -9,6 +9,7 @@ from applications.mail.approvals import ApprovalEmails
 from applications.mail.closing import ClosingEmails
 from applications.mail.delivery import MailDelivery
 from applications.mail.digest import Digest
+from applications.mail.reminders import InterviewReminders
 from jobsite.db.locks import database_lock
 from jobsite.dispatch import Dispatcher, Job, Stop
 from jobsite.ops.commands import Command as BaseCommand
@@ -17,7 +18,8 @@ from vacancies.search.merge import MergeJob
 
 def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
     """Return the dispatcher with every job. `base_url` is for links, if not PUBLIC_BASE_URL."""
-    emails: list[Job] = [Digest(base_url), ClosingEmails(base_url), ApprovalEmails(base_url), MailDelivery()]
+    daily: list[Job] = [Digest(base_url), ClosingEmails(base_url), ApprovalEmails(base_url)]
+    emails = [*daily, InterviewReminders(base_url), MailDelivery()]
     return Dispatcher([*emails, MergeJob()], lock=database_lock(), stop=stop)
 
 
