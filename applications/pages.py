@@ -22,6 +22,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from applications import operations, privacy
+from applications.mail.preferences import may_have_calendar
 from applications.models import Application, Participant
 from applications.querysets import accounts_with
 from applications.submissions.answers import answers
@@ -342,6 +343,7 @@ def account(request: UserRequest) -> HttpResponse:
         "heading": _("Your account"),
         "is_wide": True,
         "has_factors": accounts.HAS_FACTORS,
+        "has_calendar": may_have_calendar(request.user),
         "page": page,
         "applications": [_summary_of(each, at) for each in page],
     }

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from applications import pages
+from applications.calendar_page import calendar_address, calendar_feed
 from applications.invitation_page import invitation
 from applications.pages import by_account, by_link
 
@@ -13,6 +14,8 @@ urlpatterns = [
     path("export", pages.export_account, name="account-export"),
     path("delete", pages.delete_account, name="account-delete"),
     path("deleted", pages.deleted, name="application-deleted"),
+    path("calendar", calendar_address, name="account-calendar"),
+    path("calendar/<str:secret>.ics", calendar_feed, name="calendar-feed"),
     path("invitation/<str:token>", invitation, name="invitation"),
     path(LINK, by_link(pages.application), name="application-receipt"),
     path(f"{LINK}/withdraw", by_link(pages.withdraw), name="application-receipt-withdraw"),

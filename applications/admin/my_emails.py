@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from applications.mail.preferences import KINDS, language_of, may_receive
+from applications.mail.preferences import KINDS, language_of, may_have_calendar, may_receive
 from applications.models import EmailLanguage, EmailOptOut
 from jobsite.languages import LANGUAGES
 from jobsite.types import UserRequest
@@ -48,5 +48,6 @@ def my_emails(request: UserRequest) -> HttpResponse:
         "languages": LANGUAGES.items(),
         "language": language_of(user),
         "address": user.email,
+        "has_calendar": may_have_calendar(user),
     }
     return render(request, "admin/applications/my_emails.html", context)

@@ -131,6 +131,42 @@ def queue_cancellations_before_erasure(applications: Collection[int], *, at: dat
         )
 
 
+def queue_reminder(participant: Participant, *, base_url: str = "", at: datetime) -> None:
+    """Remind `participant` of their interview. Colleagues who switched such emails off get none."""
+    user = participant.user
+    if user and not recipients_of(Message.Kind.REMINDER).filter(pk=user.pk).exists():
+        return
+    entry = participant.entry
+    application = entry.application = Application.objects.with_email_facts().get(pk=entry.application_id)
+    colleagues = entry.participants.exclude(user=None).exclude(pk=participant.pk).select_related("user")
+    language = language_of(user) if user else _language(application)
+    marker = new_marker()
+    with translation.override(language):
+        lines = [] if user else [_("Hello %(name)s,") % {"name": application.display_name}, ""]
+        others = [each.name for each in colleagues.order_by("pk")]
+        lines += [_("This is a reminder of your interview."), "", *_facts(participant, others)]
+        if user:
+            lines += [*_link_to(application, base_url), *settings_lines(base_url)]
+        else:
+            link = applicant_link(application, base_url, marker)
+            lines += _applicants_end(application, link, calendars.REQUEST)
+        subject = _("Reminder: %(interview)s") % {"interview": _summary(application, user)}
+    body = "\n".join(lines)
+    queue(
+        kind=Message.Kind.REMINDER,
+        application=application,
+        to=participant.address,
+        language=language,
+        subject=subject,
+        body=body,
+        link_marker=marker if marker in body else "",
+        recipient=user,
+        participant=participant,
+        vacancies=[application.vacancy_id] if user else (),
+        at=at,
+    )
+
+
 def queue_reply(participant: Participant, *, base_url: str = "", at: datetime) -> None:
     """Tell the colleague who invited that `participant` declined. The applicant has no name in it."""
     entry = participant.entry

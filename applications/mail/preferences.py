@@ -23,6 +23,7 @@ KINDS: dict[Kind, tuple[str, Promise | str]] = {
         "applications.view_application",
         _("A colleague invites you to an interview, changes or cancels it, or somebody declines yours."),
     ),
+    Kind.REMINDER: ("applications.view_application", _("A day before an interview that you take part in.")),
     Kind.CLOSING: (
         "vacancies.view_vacancy",
         _("A vacancy that you worked on closes within a week. Once for each closing date."),
@@ -56,6 +57,11 @@ def recipients_of(kind: Kind) -> QuerySet[User]:
 def may_receive(user: User, kind: Kind) -> bool:
     """Return whether `user` has the permission for what emails of `kind` tell."""
     return user.has_perm(KINDS[kind][0])
+
+
+def may_have_calendar(user: User) -> bool:
+    """Return whether `user` may subscribe to their interviews."""
+    return user.is_active and user.is_staff and user.has_perm("applications.view_application")
 
 
 def may_still_read(message: Message) -> bool:

@@ -173,4 +173,30 @@ class Migration(migrations.Migration):
                 verbose_name="kind",
             ),
         ),
+        migrations.CreateModel(
+            name="CalendarFeed",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "user",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("digest", models.CharField(max_length=64, unique=True)),
+                ("read_at", models.DateTimeField(blank=True, null=True)),
+            ],
+            options={
+                "verbose_name": "calendar address",
+                "verbose_name_plural": "calendar addresses",
+                "default_permissions": (),
+            },
+        ),
     ]

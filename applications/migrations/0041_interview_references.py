@@ -2,7 +2,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from jobsite.ops.online_migrations import AddConstraintOnline, AddForeignKeyOnline
+from jobsite.ops.online_migrations import AddConstraintOnline, AddForeignKeyOnline, AddIndexOnline
 
 
 class Migration(migrations.Migration):
@@ -48,6 +48,14 @@ class Migration(migrations.Migration):
                 on_delete=django.db.models.deletion.SET_NULL,
                 related_name="messages",
                 to="applications.participant",
+            ),
+        ),
+        AddIndexOnline(
+            model_name="historyentry",
+            index=models.Index(
+                models.F("planned_at"),
+                condition=models.Q(("uid", ""), _negated=True),
+                name="interviews_by_time",
             ),
         ),
     ]

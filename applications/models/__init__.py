@@ -10,7 +10,7 @@ from applications.models.application import (
     Status,
     without_undone,
 )
-from applications.models.interview import Participant
+from applications.models.interview import CalendarFeed, Participant
 from applications.models.invitation import Invitation
 from applications.models.message import (
     BrandMail,
@@ -40,6 +40,7 @@ __all__ = [
     "Application",
     "ApplicationTag",
     "BrandMail",
+    "CalendarFeed",
     "ClosingNotice",
     "ConsentRequest",
     "DailyApplications",

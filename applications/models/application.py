@@ -415,6 +415,7 @@ class HistoryEntry(models.Model):
             models.CheckConstraint(condition=Q(ends_at__gt=F("planned_at")), name="step_ends_after_start"),
             models.UniqueConstraint(fields=["uid"], condition=~Q(uid=""), name="step_uid_once"),
         ]
+        indexes = [models.Index("planned_at", condition=~Q(uid=""), name="interviews_by_time")]
 
     def __str__(self) -> str:
         return self.name

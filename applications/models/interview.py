@@ -1,4 +1,4 @@
-"""Who takes part in an interview."""
+"""Who takes part in an interview, and the addresses of calendars that show them."""
 
 from typing import TYPE_CHECKING
 
@@ -55,3 +55,19 @@ class Participant(models.Model):
     def name(self) -> str:
         user: User | None = self.user
         return person(user) if user else self.entry.application.display_name
+
+
+class CalendarFeed(models.Model):
+    """The secret address at which the calendar of a colleague reads their interviews."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    digest = models.CharField(max_length=64, unique=True)  # SHA-256 of the secret, in hexadecimal
+    read_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("calendar address")
+        verbose_name_plural = _("calendar addresses")
+        default_permissions = ()  # its owner only
+
+    def __str__(self) -> str:
+        return f"{self._meta.verbose_name} {self.pk}"

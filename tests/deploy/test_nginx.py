@@ -268,7 +268,8 @@ def test_error_without_a_working_node_has_retry_after(edge, fail_nodes):
 
 def test_error_log_has_no_personal_link(edge, fail_nodes):
     fail_nodes(2)
-    links = ("/preview/", "/account/reset/MQ/", "/account/receipt/", "/account/invitation/", "/apply/thanks/")
+    pages = ("reset/MQ", "receipt", "invitation", "calendar")
+    links = ("/preview/", *(f"/account/{page}/" for page in pages), "/apply/thanks/")
     assert [edge.nginx.request(f"{link}zyxsecret").status for link in links] == [502] * len(links)
     assert edge.nginx.request("/after").status == 502
     log = edge.nginx.conf.with_name("error.log")

@@ -10,6 +10,7 @@ from applications.mail.closing import ClosingEmails
 from applications.mail.consent import ConsentReminders
 from applications.mail.delivery import MailDelivery
 from applications.mail.digest import Digest
+from applications.mail.reminders import InterviewReminders
 from applications.mail.scorecards import ScorecardEmails
 from applications.mail.stale import StaleEmails
 from applications.operations.backfill import PhoneDigits
@@ -21,7 +22,9 @@ from vacancies.search.merge import MergeJob
 
 def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
     """Return the dispatcher with every job. `base_url` is for links, if not PUBLIC_BASE_URL."""
-    kinds = (Digest, StaleEmails, ClosingEmails, ApprovalEmails, ScorecardEmails, ConsentReminders)
+    kinds = (
+        Digest, StaleEmails, ClosingEmails, ApprovalEmails, InterviewReminders, ScorecardEmails, ConsentReminders
+    )  # fmt: skip
     told: list[Job] = [kind(base_url) for kind in kinds]
     others: list[Job] = [MailDelivery(), MergeJob(), PhoneDigits()]
     return Dispatcher([*told, *others], lock=database_lock(), stop=stop)

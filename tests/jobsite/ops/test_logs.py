@@ -124,6 +124,7 @@ def test_operation_path_exception_and_size_are_logged(objects):
         ("/preview/abc:def:ghi", "GET", "preview", "/preview/<str:token>"),
         ("/account/reset/MQ/c5x-secret", "POST", "account-reset-confirm", "/account/reset/<uidb64>/<token>"),
         ("/account/invitation/1-2:s", "GET", "invitation", "/account/invitation/<str:token>"),
+        ("/account/calendar/s.ics", "GET", "calendar-feed", "/account/calendar/<str:secret>.ics"),
         ("/account/receipt/X:1:s", "GET", "application-receipt", "/account/receipt/<str:token>"),
         ("/admin/auth/user/3/change/", "GET", "admin:auth_user_change", "/admin/auth/user/3/change/"),
         ("/static/x.css", "GET", "static", "/static/x.css"),
