@@ -57,7 +57,6 @@ def dashboard(request: UserRequest, context: dict[str, Any]) -> dict[str, Any]:
     numbers = {**counts.numbers, APPROVAL: waiting_count(request)}
     trends = vacancy_trends(request.user)
     return context | {
-        "title": _("Dashboard"),
         "states": [
             {
                 "state": state,
@@ -70,7 +69,7 @@ def dashboard(request: UserRequest, context: dict[str, Any]) -> dict[str, Any]:
         "trends": [trends[name] for name in ("went_live", "closed") if name in trends],
         "counted_at": format_datetime(counts.counted_at) if counts.counted_at else "",
         "attention": [
-            {"label": label, "count": format_count(count), "url": address(attention=code)}
+            {"code": code, "label": label, "count": format_count(count), "url": address(attention=code)}
             for code, label in REASONS
             if (count := numbers.get(code, 0))
         ],
