@@ -13,9 +13,8 @@ from applications.admin.report_form import presets
 from applications.admin.to_do import to_do
 from applications.models import DailyApplications
 from jobsite.types import UserRequest
-from vacancies.admin.dashboard import TREND, approves, weekly
+from vacancies.admin.dashboard import TREND, weekly
 from vacancies.admin.dashboard import dashboard as vacancies_dashboard
-from vacancies.admin.list.filters import APPROVAL, ENDING
 from vacancies.statistics.reading import Days, by_day, last_recorded
 
 
@@ -39,11 +38,11 @@ def dashboard(request: UserRequest, context: dict[str, Any]) -> dict[str, Any]:
     if not (may_see_vacancies or may_see_applications):
         return context
     attention = context.get("attention", [])
-    shown_above = {ENDING} | ({APPROVAL} if approves(request) else set())
+    parts = to_do(request, attention)
     context |= {
         "title": _("Today"),
-        "to_do": to_do(request, attention),
-        "attention": [each for each in attention if each["code"] not in shown_above],
+        "to_do": parts,
+        "attention": [each for each in attention if each["url"] not in {part.url for part in parts}],
         "reports_url": reverse("admin:vacancies_vacancy_reports"),
     }
     if may_see_applications and (last := last_recorded(DailyApplications)):

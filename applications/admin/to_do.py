@@ -17,7 +17,7 @@ from applications.admin.application_filters import undecided_before
 from applications.models import Application, HistoryEntry
 from jobsite.types import StrOrPromise, UserRequest
 from vacancies.access import scope_to_brands
-from vacancies.admin.dashboard import MAX_ROWS, approves
+from vacancies.admin.dashboard import MAX_ROWS, address, approves
 from vacancies.admin.list.filters import APPROVAL, ENDING
 from vacancies.models import Vacancy, waiting_for_approval
 
@@ -60,12 +60,13 @@ def capped(rows: QuerySet) -> str:
 
 
 def to_do(request: UserRequest, attention: list[dict[str, Any]]) -> list[Part]:
-    """Return what there is to do, the most urgent first. `attention` are the numbers of vacancies."""
-    numbers = {each["code"]: each for each in attention}
-    parts = [*approvals(request, numbers.get(APPROVAL))]
+    """Return what there is to do, the most urgent first. `attention` has the numbers of vacancies, each with
+    its address."""
+    numbers = {each["url"]: each for each in attention}
+    parts = [*approvals(request, numbers.get(address(attention=APPROVAL)))]
     if request.user.has_perm("applications.view_application"):
         parts += [*interviews(request), *unread_by_vacancy(request), *undecided(request)]
-    if closing := numbers.get(ENDING):
+    if closing := numbers.get(address(attention=ENDING)):
         parts.append(Part(closing["label"], "event_busy", closing["count"], closing["url"]))
     return parts
 

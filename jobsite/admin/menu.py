@@ -38,7 +38,7 @@ def is_start_page(request: HttpRequest) -> bool:
 def navigation(request: HttpRequest) -> list[dict[str, object]]:
     """Return the groups of the menu: the daily work, and the settings, which are folded
     (templates/unfold/helpers/app_list.html). unfold filters the items by their `permission`."""
-    return [{"items": daily_work(), "is_setting": False}] + [
+    return [{"title": "", "items": daily_work(), "is_setting": False}] + [
         {"title": title, "items": items, "is_setting": True} for title, items in settings_by_subject()
     ]
 

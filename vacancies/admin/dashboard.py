@@ -69,7 +69,7 @@ def dashboard(request: UserRequest, context: dict[str, Any]) -> dict[str, Any]:
         "trends": [trends[name] for name in ("went_live", "closed") if name in trends],
         "counted_at": format_datetime(counts.counted_at) if counts.counted_at else "",
         "attention": [
-            {"code": code, "label": label, "count": format_count(count), "url": address(attention=code)}
+            {"label": label, "count": format_count(count), "url": address(attention=code)}
             for code, label in REASONS
             if (count := numbers.get(code, 0))
         ],
