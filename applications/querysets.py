@@ -121,6 +121,17 @@ class ApplicationQuerySet(models.QuerySet):
             name: models.Subquery(latest.values(column)[:1]) for name, column in columns.items()
         })  # fmt: skip
 
+    def undecided_since(self, at: datetime) -> Self:
+        """The applications that are not withdrawn, and whose latest stage, or none, is from before `at` and
+        decides nothing."""
+        changes = self.model._meta.get_field("changes").related_model
+        stages = changes._meta.get_field("stage").related_model._default_manager
+        decided = stages.exclude(kind="open").values("pk")
+        newer = changes._default_manager.filter(application=models.OuterRef("pk"), at__gte=at)
+        rows = self.filter(created_at__lt=at, withdrawn_at=None).exclude(models.Exists(newer))
+        latest = rows._with_latest_change(latest_stage="stage")
+        return latest.filter(Q(latest_stage=None) | ~Q(latest_stage__in=decided))
+
     def with_email_facts(self) -> Self:
         """Select what an email to the applicant can mention."""
         return self.select_related("user", "vacancy__brand__mail", "vacancy__head_recruiter")

@@ -112,6 +112,24 @@ class ReadFilter(DropdownFilter):
         return queryset.filter(read_at__isnull=self.value() == "no")
 
 
+class DecisionFilter(DropdownFilter):
+    """By whether an application waits for a decision for a week."""
+
+    title = _("decision")
+    parameter_name = "decision"
+
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
+        return [("none", _("None for a week"))]
+
+    def queryset(self, request: UserRequest, queryset: Any) -> QuerySet:  # type: ignore[override]
+        return undecided_before(queryset) if self.value() == "none" else queryset
+
+
+def undecided_before(applications: Any) -> QuerySet:
+    """Return the `applications` of which the stage decides nothing, and did not change for a week."""
+    return applications.undecided_since(timezone.now() - timedelta(days=7))
+
+
 class MarkFilter(DropdownFilter):
     """By what is special about an application."""
 
@@ -193,6 +211,6 @@ class WaitingFilter(DropdownFilter):
 
 
 FILTERS = (
-    ("vacancy", VacancyFilter), StageFilter, ReasonFilter, AgeFilter, ReadFilter, RatingFilter, MarkFilter,
-    OwnerFilter, TagFilter, WaitingFilter,
+    ("vacancy", VacancyFilter), StageFilter, ReasonFilter, AgeFilter, ReadFilter, DecisionFilter,
+    WaitingFilter, RatingFilter, MarkFilter, OwnerFilter, TagFilter,
 )  # fmt: skip

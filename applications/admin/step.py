@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from applications.admin.brand_access import BrandScopedNoAddAdmin
+from applications.admin.to_do import planned_today
 from applications.models import HistoryEntry
 from jobsite.text.formats import format_date
 from jobsite.types import StrOrPromise, UserRequest
@@ -26,6 +27,7 @@ class WhenFilter(admin.SimpleListFilter):
 
     def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
         return [
+            ("today", pgettext("steps", "Today")),
             ("past", pgettext("steps", "Past")),
             ("all", pgettext("steps", "All")),
         ]
@@ -40,6 +42,8 @@ class WhenFilter(admin.SimpleListFilter):
         match self.value():
             case "all":
                 return queryset
+            case "today":
+                return planned_today(queryset)
             case "past":
                 return queryset.filter(planned_at__lt=today).order_by("-planned_at", "-pk")
         return queryset.filter(planned_at__gte=today)

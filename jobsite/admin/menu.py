@@ -38,7 +38,7 @@ def is_start_page(request: HttpRequest) -> bool:
 def navigation(request: HttpRequest) -> list[dict[str, object]]:
     """Return the groups of the menu: the daily work, and the settings, which are folded
     (templates/unfold/helpers/app_list.html). unfold filters the items by their `permission`."""
-    return [{"items": daily_work(), "is_setting": False}] + [
+    return [{"title": "", "items": daily_work(), "is_setting": False}] + [
         {"title": title, "items": items, "is_setting": True} for title, items in settings_by_subject()
     ]
 
@@ -58,7 +58,7 @@ def daily_work() -> list[dict[str, object]]:
         },
         page(_("Applications"), "inbox", "applications.application")
         | {
-            "badge": "applications.admin.start_page.unread_count",
+            "badge": "applications.admin.to_do.unread_count",
             "badge_unit": pgettext_lazy("applications", "new"),
         },
         page(_("Interviews and tasks"), "calendar_month", "applications.historyentry"),

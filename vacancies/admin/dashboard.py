@@ -57,7 +57,6 @@ def dashboard(request: UserRequest, context: dict[str, Any]) -> dict[str, Any]:
     numbers = {**counts.numbers, APPROVAL: waiting_count(request)}
     trends = vacancy_trends(request.user)
     return context | {
-        "title": _("Dashboard"),
         "states": [
             {
                 "state": state,

@@ -23,7 +23,8 @@ from vacancies.search.merge import MergeJob
 def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
     """Return the dispatcher with every job. `base_url` is for links, if not PUBLIC_BASE_URL."""
     kinds = (
-        Digest, StaleEmails, ClosingEmails, ApprovalEmails, InterviewReminders, ScorecardEmails, ConsentReminders
+        Digest, StaleEmails, ClosingEmails, ApprovalEmails, InterviewReminders, ScorecardEmails,
+        ConsentReminders,
     )  # fmt: skip
     told: list[Job] = [kind(base_url) for kind in kinds]
     others: list[Job] = [MailDelivery(), MergeJob(), PhoneDigits()]

@@ -1,4 +1,6 @@
-"""What is new, on the start page and in the menu."""
+"""What there is to do, on the start page and in the menu."""
+
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
@@ -7,34 +9,42 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
-from applications.models import Application
-from tests.applications.admin.conftest import FOREIGN, staff
+from applications.models import Application, DailyApplications, HistoryEntry
+from tests.applications.admin.conftest import FOREIGN, apply, staff
+from tests.conftest import NOW
+from tests.factories import make_vacancy
+from vacancies.models import Approval, Brand
 
 pytestmark = pytest.mark.django_db
 
 BADGE = '<span class="menu-badge">{} <span class="sr-only">new</span></span>'
 
 
-def test_start_page_shows_new_applications_of_own_brands(office):
+def to_do(response):
+    return {str(part.title): part for part in response.context["to_do"]}
+
+
+def test_start_page_shows_applications_to_read_of_own_brands(office):
     with CaptureQueriesContext(connection) as queries:
         response = office.anna.get("/admin/")
     counted = [each for each in queries.captured_queries if "LIMIT 100)" in each["sql"]]
-    assert len(counted) == 1  # the start page and the menu share the number
+    # to read (the menu shares the number), interviews of today, without a decision
+    assert len(counted) == 3
 
-    shown = response.context["new_applications"]
-    assert [row.pk for row, _ in shown["rows"]] == [office.own.pk]
-    assertContains(response, "Mia, Nurse")
-    assertContains(response, "All new applications (1)")
+    part = to_do(response)["Applications to read"]
+    assert (part.count, [(row.text, row.note) for row in part.rows]) == ("1", [("Nurse", "1")])
     assertContains(response, BADGE.format(1), html=True)
     assertNotContains(response, FOREIGN)
+    for url in (part.url, part.rows[0].url):
+        assert [row.pk for row in office.anna.get(url).context["cl"].result_list] == [office.own.pk]
 
 
-def test_start_page_says_that_nothing_is_new(office):
+def test_start_page_says_that_nothing_is_to_do(office):
     Application.objects.update(read_at=timezone.now())
 
     response = office.anna.get("/admin/")
 
-    assertContains(response, "No new applications.")
+    assertContains(response, "Nothing to do.")
     assertNotContains(response, "menu-badge")
     assertNotContains(response, "unread_count")  # the theme shows the name of the function
 
@@ -46,22 +56,83 @@ def test_large_numbers_are_capped(office):
     response = office.anna.get("/admin/")
 
     assertContains(response, BADGE.format("99+"), html=True)
-    assert len(response.context["new_applications"]["rows"]) == 5
+    part = to_do(response)["Applications to read"]
+    assert (part.count, [row.note for row in part.rows]) == ("99+", ["100"])
+
+
+def test_start_page_shows_interviews_of_today(office):
+    for application, hours in ((office.own, 2), (office.own, 26), (office.own, -48), (office.foreign, 2)):
+        planned_at = timezone.now() + timedelta(hours=hours)
+        HistoryEntry.objects.create(application=application, name="Talk", planned_at=planned_at)
+
+    part = to_do(office.anna.get("/admin/"))["Interviews and tasks today"]
+
+    assert (part.count, [(row.text, row.note) for row in part.rows]) == ("1", [("Talk: Mia", "11:30")])
+    assert len(office.anna.get(part.url).context["cl"].result_list) == 1
+
+
+def test_start_page_shows_what_waits_for_a_decision(office):
+    now, week = timezone.now(), timedelta(days=7, hours=1)
+
+    def moved(name, *stages, **columns):
+        application = apply(office.own.vacancy, name, f"{name}@example.org", created_at=now - week, **columns)
+        application.changes.all().delete()
+        for stage, ago in stages:
+            application.changes.create(stage=stage, at=now - ago)
+        return application.pk
+
+    waiting = {
+        moved("old", (office.new, week)),
+        moved("none"),
+        moved("again", (office.rejected, 2 * week), (office.new, week)),
+    }
+    moved("rejected", (office.new, 2 * week), (office.rejected, week))
+    moved("recent", (office.new, timedelta(days=6)))
+    moved("withdrawn", (office.new, week), withdrawn_at=now)
+
+    part = to_do(office.anna.get("/admin/"))["Without a decision for a week"]
+
+    assert part.count == "3"
+    assert {row.pk for row in office.anna.get(part.url).context["cl"].result_list} == waiting
+
+
+def test_start_page_leads_with_the_work_of_an_approver(office):
+    Brand.objects.filter(pk=office.brand.pk).update(requires_approval=True)
+    vacancy = make_vacancy(title="Surgeon", brand=office.brand, status="draft")
+    Approval.objects.create(vacancy=vacancy, brand=office.brand, submitted_at=NOW)
+
+    parts = staff("ann", "Approver", brands=[office.brand]).get("/admin/").context["to_do"]
+
+    assert [(str(part.title), part.count) for part in parts][:2] == [
+        ("Waiting for your approval", "1"), ("Applications to read", "1"),
+    ]  # fmt: skip
+    assert parts[0].rows[0].text == "Surgeon"
+    assert "Waiting for your approval" not in to_do(office.anna.get("/admin/"))
 
 
 def test_user_who_may_not_view_applications_is_shown_none(office):
     response = staff("filters", "Filter manager", brands=[office.brand]).get("/admin/")
 
-    assert "new_applications" not in response.context
+    assertNotContains(response, "Applications to read")
     assertNotContains(response, "Mia")
     assertNotContains(response, "menu-badge")
 
 
-def test_user_who_may_not_view_vacancies_sees_new_applications(office):
+def test_user_who_may_not_view_vacancies_sees_applications_to_read(office):
     group = User.objects.get(username="anna").groups.get()
     group.permissions.remove(*group.permissions.filter(codename="view_vacancy"))
 
     response = office.anna.get("/admin/")
 
-    assertContains(response, "Mia, Nurse")
+    assertContains(response, "Applications to read")
     assertNotContains(response, "Recent changes")
+
+
+def test_last_months_applications_by_vacancy_and_source_are_one_click_away(office):
+    DailyApplications.objects.create(day=NOW.date(), brand=office.brand, source="", received=1)
+
+    url = office.anna.get("/admin/").context["last_month_url"]
+
+    assert url == (
+        "/admin/vacancies/vacancy/reports/?since=2026-02-01&until=2026-02-28#report-vacancies-sources"
+    )

@@ -188,9 +188,10 @@ def test_start_page_and_menu_count_the_requests(ed, lea, strict, monkeypatch):
     url_of_list = f"{LIST}?attention=approval"
     badge = '<span class="menu-badge">1</span>'
 
-    for client in (ed, lea):
-        tile = client.get("/admin/").context["attention"][0]
-        assert tile == {"label": "Waiting for approval", "count": "1", "url": url_of_list}
+    tile = ed.get("/admin/").context["attention"][0]
+    assert tile == {"label": "Waiting for approval", "count": "1", "url": url_of_list}
+    part = lea.get("/admin/").context["to_do"][0]
+    assert (part.title, part.count, part.url) == ("Waiting for your approval", "1", url_of_list)
     assert [badge in client.get(page(vacancy)).content.decode() for client in (ed, lea)] == [False, True]
     decide(lea, vacancy, "approve")
     text = lea.get(LIST).content.decode()

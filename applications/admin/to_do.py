@@ -1,0 +1,177 @@
+"""What a user has to do today, on the start page. Each part leads to the list of exactly these rows."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, time, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from applications.admin.application_filters import undecided_before
+from applications.admin.origins import to_inform
+from applications.models import Application, HistoryEntry, Stage
+from jobsite.types import StrOrPromise, UserRequest
+from vacancies.access import scope_to_brands
+from vacancies.admin.dashboard import MAX_ROWS, address, approves
+from vacancies.admin.list.filters import APPROVAL, ENDING
+from vacancies.models import Vacancy, waiting_for_approval
+
+MAX_COUNT = 99  # larger counts are shown as "99+"
+MAX_READ = 1_000  # unread applications that are counted by vacancy
+
+
+@dataclass(frozen=True)
+class Row:
+    text: str
+    note: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Part:
+    title: StrOrPromise
+    icon: str
+    count: str
+    url: str
+    rows: list[Row] = field(default_factory=list)
+
+
+def unread(request: UserRequest) -> QuerySet:
+    """Return the applications that no recruiter has opened yet, of those that the user may see."""
+    return scope_to_brands(request.user, Application.objects.filter(read_at=None), "vacancy")
+
+
+def unread_count(request: UserRequest) -> str:
+    """Return the number of unread applications. One query per request."""
+    if not hasattr(request, "_unread_applications"):
+        request._unread_applications = capped(unread(request))  # type: ignore[attr-defined]
+    return request._unread_applications  # type: ignore[attr-defined]
+
+
+def capped(rows: QuerySet) -> str:
+    """Return the number of `rows` as text: "99+" for more than MAX_COUNT, "" for none."""
+    count = rows.order_by()[: MAX_COUNT + 1].count()
+    return f"{MAX_COUNT}+" if count > MAX_COUNT else str(count or "")
+
+
+def to_do(request: UserRequest, attention: list[dict[str, Any]]) -> list[Part]:
+    """Return what there is to do, the most urgent first. `attention` has the numbers of vacancies, each with
+    its address."""
+    numbers = {each["url"]: each for each in attention}
+    parts = [*approvals(request, numbers.get(address(attention=APPROVAL)))]
+    if request.user.has_perm("applications.view_application"):
+        parts += [
+            *to_tell(request), *interviews(request), *unread_by_vacancy(request), *too_long(request),
+            *undecided(request),
+        ]  # fmt: skip
+    if closing := numbers.get(address(attention=ENDING)):
+        parts.append(Part(closing["label"], "event_busy", closing["count"], closing["url"]))
+    return parts
+
+
+def approvals(request: UserRequest, number: dict[str, Any] | None) -> Iterator[Part]:
+    if number and approves(request):
+        own = waiting_for_approval(Vacancy.objects.editable_by(request.user)).only("title")
+        rows = [
+            Row(str(each), "", reverse("admin:vacancies_vacancy_approval", args=[each.pk]))
+            for each in own.order_by("-pk")[:MAX_ROWS]
+        ]
+        yield Part(
+            _("Waiting for your approval"), "approval_delegation", number["count"], number["url"], rows
+        )
+
+
+def to_tell(request: UserRequest) -> Iterator[Part]:
+    if rows := to_inform(request.user):
+        yield Part(
+            _("Tell these applicants what is stored, or it is deleted"),
+            "privacy_tip",
+            str(len(rows)),
+            reverse("admin:applications_application_change", args=[rows[0][0].pk]),
+            [
+                Row(
+                    f"{application.display_name}, {application.vacancy.title}",
+                    _("deleted after %(at)s") % {"at": at},
+                    reverse("admin:applications_application_change", args=[application.pk]),
+                )
+                for application, at in rows
+            ],
+        )
+
+
+def interviews(request: UserRequest) -> Iterator[Part]:
+    if not request.user.has_perm("applications.view_historyentry"):
+        return
+    rows = scope_to_brands(request.user, planned_today(HistoryEntry.objects.all()), "application__vacancy")
+    if count := capped(rows):
+        shown = rows.select_related("application__user").order_by("planned_at", "pk")[:MAX_ROWS]
+        yield Part(
+            _("Interviews and tasks today"),
+            "calendar_month",
+            count,
+            f"{reverse('admin:applications_historyentry_changelist')}?when=today",
+            [
+                Row(
+                    f"{each.name}: {each.application.display_name}",
+                    date_format(timezone.localtime(each.planned_at), "H:i"),
+                    reverse("admin:applications_application_change", args=[each.application_id]),
+                )
+                for each in shown
+            ],
+        )
+
+
+def planned_today(steps: QuerySet) -> QuerySet:
+    first = timezone.localdate()
+    start, end = (
+        timezone.make_aware(datetime.combine(day, time.min)) for day in (first, first + timedelta(days=1))
+    )
+    return steps.filter(planned_at__gte=start, planned_at__lt=end)
+
+
+def unread_by_vacancy(request: UserRequest) -> Iterator[Part]:
+    """In the order of the index of unread applications, of which the first MAX_READ are counted."""
+    count = unread_count(request)
+    if not count:
+        return
+    newest = unread(request).order_by("-vacancy").values_list("vacancy_id", flat=True)[:MAX_READ]
+    most = Counter(newest).most_common(MAX_ROWS)
+    titles = Vacancy.objects.only("title").in_bulk([pk for pk, _number in most])
+    yield Part(
+        _("Applications to read"),
+        "inbox",
+        count,
+        applications(read="no"),
+        [
+            Row(str(titles[pk]), str(number), applications(read="no", vacancy__id__exact=pk))
+            for pk, number in most
+            if pk in titles
+        ],
+    )
+
+
+def too_long(request: UserRequest) -> Iterator[Part]:
+    """Without stages that have a limit, nothing is counted."""
+    if not Stage.objects.filter(remind_days__gt=0).exists():
+        return
+    rows = Application.objects.waiting_too_long(at=timezone.now())
+    if count := capped(scope_to_brands(request.user, rows, "vacancy")):
+        yield Part(_("Too long in their stage"), "hourglass_bottom", count, applications(waiting="long"))
+
+
+def undecided(request: UserRequest) -> Iterator[Part]:
+    rows = scope_to_brands(request.user, undecided_before(Application.objects.all()), "vacancy")
+    if count := capped(rows):
+        yield Part(
+            _("Without a decision for a week"), "hourglass_empty", count, applications(decision="none")
+        )
+
+
+def applications(**filters: object) -> str:
+    return f"{reverse('admin:applications_application_changelist')}?{urlencode(filters)}"
