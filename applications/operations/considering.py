@@ -42,8 +42,9 @@ def consider(*, application: Application, vacancy: Vacancy, at: datetime) -> App
         for file in files:
             stored.rows.append(_copy(file))
         with transaction.atomic():
+            # Of two clicks, the second one waits here, and finds the application of the first one.
             source = Application.objects.select_for_update(of=("self",)).get(pk=application.pk)
-            if source.email_folded:  # of two clicks, the second one waits here, and finds the application
+            if source.email_folded:  # a submission of the applicant to the vacancy waits, too
                 idempotency.lock_address(vacancy, source.email_folded)
             if there := same_person(source).filter(vacancy=vacancy).newest_first().first():
                 raise AlreadyThereError(there)

@@ -13,7 +13,9 @@ from django.utils import timezone
 
 from applications import operations, privacy
 from applications.importer import Importer
-from applications.models import Application, MailTemplate, Message, Stage, Status
+from applications.models import Application, MailTemplate, Message, Scorecard, Stage, Status
+from applications.operations.considering import AlreadyThereError, consider
+from applications.operations.scorecards import save_card
 from applications.privacy import retention
 from tests.applications.applicants import stages_of
 from tests.applications.makers import make_application, make_stage, make_user
@@ -21,6 +23,7 @@ from tests.conftest import NOW
 from tests.factories import make_vacancy
 from tests.parallel import at_once
 from tests.vacancies.test_parallel_writes import elsewhere, step_in
+from vacancies.models import Requisition
 
 pytestmark = pytest.mark.django_db(transaction=True)
 # Threads do not meet in every run. SQLite lets one write at a time.
@@ -96,6 +99,48 @@ def test_concurrent_saves_of_an_application_give_one_conflict(stages: dict[str, 
     assert stages_of(application) == ["New", first]
     assert list(reported.context["adminform"].form.errors) == ["stage"]
     assert f"Moved to {first} since you opened this page." in reported.content.decode()
+
+
+# --- considering, internal data, scorecards ----------------------------------------------------
+
+
+def test_two_clicks_consider_an_application_once(stages: dict[str, Stage]) -> None:
+    address = "mia@example.org"
+    application = make_application(stage=stages["New"], email=address, email_folded=address)
+    vacancy, at = make_vacancy(), timezone.now()
+
+    outcomes = at_once(*[partial(consider, application=application, vacancy=vacancy, at=at)] * 3)
+
+    copy = Application.objects.get(vacancy=vacancy)
+    kinds = sorted(type(outcome).__name__ for outcome in outcomes)
+    assert kinds == ["AlreadyThereError", "AlreadyThereError", "Application"]
+    assert [each.application for each in outcomes if isinstance(each, AlreadyThereError)] == [copy] * 2
+
+
+@pytest.mark.each_database
+@pytest.mark.slow("renders a page of the admin")
+def test_of_two_first_saves_of_internal_data_one_is_refused() -> None:
+    url = f"/admin/vacancies/vacancy/{make_vacancy().pk}/internal/"
+    forms = [{"internal-client": name, "internal-positions": 1, "seen": ""} for name in ("An", "Bo")]
+
+    answers = at_once(
+        *(partial(client.post, url, form) for client, form in zip(clients(2), forms, strict=True))
+    )
+
+    assert sorted(answer.status_code for answer in answers) == [302, 409]
+    saved = next(n for n, answer in enumerate(answers) if answer.status_code == 302)
+    assert Requisition.objects.get().client == ("An", "Bo")[saved]
+
+
+def test_two_clicks_send_one_scorecard(stages: dict[str, Stage]) -> None:
+    application = make_application(stage=stages["New"])
+    values: dict[str, Any] = {"entry": None, "recommendation": 3, "scores": [], "text": ""}
+    send = partial(save_card, author=make_user("bo"), application=application, is_sent=True, at=NOW, **values)
+
+    outcomes = at_once(send, send)
+
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Scorecard", "SentError"]
+    assert Scorecard.objects.count() == 1
 
 
 # --- importing ---------------------------------------------------------------------------------

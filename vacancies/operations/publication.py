@@ -193,6 +193,7 @@ def duplicate(*, vacancy: Vacancy, at: datetime, author: User | None = None) -> 
         }  # fmt: skip
         copy = Vacancy(created_at=at)
         saved = save_content(copy, wanted, author=author, at=at, change=Change.DUPLICATED).vacancy
-        for client in Requisition.objects.filter(vacancy=vacancy).values_list("client", flat=True):
+        internal = Requisition.objects.filter(vacancy=vacancy).exclude(client="")
+        for client in internal.values_list("client", flat=True):
             Requisition.objects.create(vacancy=saved, client=client, updated_at=at)
         return saved
