@@ -106,6 +106,11 @@ def test_earlier_day_is_received_then_and_kept_from_now(office, at):
         ({"uploads": [cv("run.exe", b"MZ")]}, "run.exe: This type of file is not accepted."),
         ({"uploads": [cv("empty.pdf", b"")]}, "empty.pdf: This type of file is not accepted."),
         ({"uploads": [cv(f"{n}.pdf") for n in range(6)]}, "At most 5 files."),
+        ({"uploads": [cv(content=PDF + bytes(10_485_000)) for _n in range(3)]}, "more than 20 MB together"),
+        (
+            {"uploads": [cv("large.pdf", PDF + bytes(10_485_760))]},
+            "large.pdf: This file is larger than 10 MB.",
+        ),
         ({"kept": "forged"}, "A file was sent too long ago. Choose it again."),
         ({"note": "x" * 10_001}, "at most 10000 characters"),
     ],
@@ -189,11 +194,11 @@ def test_two_clicks_add_one_application(office):
 
 
 def test_page_that_was_saved_with_other_content_asks_again(office):
+    other = {"family_name": "Other", "email": "other@example.org", "phone": ""}
     office.anna.post(ADD, sent(office, key="k"))
-    page = office.anna.post(ADD, sent(office, key="k", family_name="Other", email="other@example.org"))
+    page = office.anna.post(ADD, sent(office, key="k", **other))
     assert "This page was saved already, with other content." in page.content.decode()
-    other = sent(office, family_name="Other", email="other@example.org") | hidden(page)
-    assert office.anna.post(ADD, other).status_code == 302
+    assert office.anna.post(ADD, sent(office, **other) | hidden(page)).status_code == 302
 
 
 def test_next_one_has_the_same_vacancy_channel_and_day(office):
