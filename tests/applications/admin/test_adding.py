@@ -1,6 +1,7 @@
 """The page that adds an application: what is stored, the notice, likely duplicates, refusals."""
 
 import re
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -24,9 +25,10 @@ def cv(name: str = "cv.pdf", content: bytes = PDF) -> SimpleUploadedFile:
 
 
 def sent(office: Any, **values: Any) -> dict[str, Any]:
-    """What the page sends. The key is new."""
+    """What the page sends. The key is the same for the same values."""
     return {
-        "key": str(values), "vacancy": office.own.vacancy_id, "given_name": "Zoë", "family_name": "Peeters",
+        "key": sha256(str(values).encode()).hexdigest(),
+        "vacancy": office.own.vacancy_id, "given_name": "Zoë", "family_name": "Peeters",
         "email": "Zoe@Example.org", "phone": "+32 470 12 34 56", "language": "nl", "channel": "email",
         "received_on": str(timezone.localdate()), "basis": "", "note": "",
     } | values  # fmt: skip
