@@ -52,7 +52,7 @@ from vacancies.access import scope_to_brands
 from vacancies.models import Status, Vacancy
 
 ADD = "applications.add_application"
-FILES_MAX = 5
+FILES_MAX, BYTES_MAX = 5, 20 * 1024 * 1024  # nginx takes 25 MB
 DAYS_MAX = 366  # since an application came in
 VACANCIES_MAX = 100  # that are offered without JavaScript
 KEPT_FOR = timedelta(hours=12)  # a file that was sent; clean_media deletes it after a day
@@ -122,7 +122,9 @@ class AddingForm(ContactForm):
         widget=UnfoldBooleanWidget,
     )
     uploads = FilesField(
-        label=_("Files"), required=False, help_text=_("At most 5, such as the CV. 10 MB each.")
+        label=_("Files"),
+        required=False,
+        help_text=_("At most 5, such as the CV: 10 MB each, 20 MB together."),
     )
     note = forms.CharField(
         label=_("Note"),
@@ -220,6 +222,9 @@ def _stored(request: UserRequest, form: AddingForm) -> StoredFiles:
     new: list[File] = form.cleaned_data.get("uploads") or []
     if len(rows) + len(new) > FILES_MAX:
         form.add_error("uploads", gettext("At most %(max)d files.") % {"max": FILES_MAX})
+        new = []
+    if sum(file.size or 0 for file in new) > BYTES_MAX:
+        form.add_error("uploads", gettext("These files have more than 20 MB together. Send fewer at a time."))
         new = []
     for file in new:
         try:

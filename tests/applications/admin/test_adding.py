@@ -1,6 +1,7 @@
 """The page that adds an application: what is stored, the notice, likely duplicates, refusals."""
 
 import re
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -24,9 +25,10 @@ def cv(name: str = "cv.pdf", content: bytes = PDF) -> SimpleUploadedFile:
 
 
 def sent(office: Any, **values: Any) -> dict[str, Any]:
-    """What the page sends. The key is new."""
+    """What the page sends. The key is the same for the same values."""
     return {
-        "key": str(values), "vacancy": office.own.vacancy_id, "given_name": "Zoë", "family_name": "Peeters",
+        "key": sha256(str(values).encode()).hexdigest(),
+        "vacancy": office.own.vacancy_id, "given_name": "Zoë", "family_name": "Peeters",
         "email": "Zoe@Example.org", "phone": "+32 470 12 34 56", "language": "nl", "channel": "email",
         "received_on": str(timezone.localdate()), "basis": "", "note": "",
     } | values  # fmt: skip
@@ -106,6 +108,11 @@ def test_earlier_day_is_received_then_and_kept_from_now(office, at):
         ({"uploads": [cv("run.exe", b"MZ")]}, "run.exe: This type of file is not accepted."),
         ({"uploads": [cv("empty.pdf", b"")]}, "empty.pdf: This type of file is not accepted."),
         ({"uploads": [cv(f"{n}.pdf") for n in range(6)]}, "At most 5 files."),
+        ({"uploads": [cv(content=PDF + bytes(10_485_000)) for _n in range(3)]}, "more than 20 MB together"),
+        (
+            {"uploads": [cv("large.pdf", PDF + bytes(10_485_760))]},
+            "large.pdf: This file is larger than 10 MB.",
+        ),
         ({"kept": "forged"}, "A file was sent too long ago. Choose it again."),
         ({"note": "x" * 10_001}, "at most 10000 characters"),
     ],
@@ -189,11 +196,11 @@ def test_two_clicks_add_one_application(office):
 
 
 def test_page_that_was_saved_with_other_content_asks_again(office):
+    other = {"family_name": "Other", "email": "other@example.org", "phone": ""}
     office.anna.post(ADD, sent(office, key="k"))
-    page = office.anna.post(ADD, sent(office, key="k", family_name="Other", email="other@example.org"))
+    page = office.anna.post(ADD, sent(office, key="k", **other))
     assert "This page was saved already, with other content." in page.content.decode()
-    other = sent(office, family_name="Other", email="other@example.org") | hidden(page)
-    assert office.anna.post(ADD, other).status_code == 302
+    assert office.anna.post(ADD, sent(office, **other) | hidden(page)).status_code == 302
 
 
 def test_next_one_has_the_same_vacancy_channel_and_day(office):

@@ -147,10 +147,11 @@ def test_nightly_command_deletes_it_without_a_period_of_the_site(office, capsys,
 
 def test_applicant_who_did_not_apply_and_was_not_told_is_deleted(office, at):
     for name, values in {"told": {"is_informed": "on"}, "late": {}}.items():
-        office.anna.post(ADD, sent(office, channel="agency", email="", family_name=name, **values))
+        office.anna.post(ADD, sent(office, channel="agency", email="", phone="", family_name=name) | values)
     late, told = Application.objects.order_by("-pk")[:2]
     assert (late.origin.informed_at, told.origin.informed_at) == (None, at)
-    office.anna.post(ADD, sent(office, channel="phone", email="", family_name="asked"))
+    office.anna.post(ADD, sent(office, channel="phone", email="", phone="", family_name="asked"))
+    assert added().family_name == "asked"
     assert purge(at + 30 * DAY) == 0
     assert purge(at + 30 * DAY + timedelta(seconds=1)) == 1
     assert not Application.objects.filter(pk=late.pk).exists()
