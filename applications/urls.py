@@ -20,6 +20,7 @@ urlpatterns = [
     path(LINK, by_link(pages.application), name="application-receipt"),
     path(f"{LINK}/withdraw", by_link(pages.withdraw), name="application-receipt-withdraw"),
     path(f"{LINK}/reply", by_link(pages.reply), name="application-receipt-reply"),
+    path(f"{LINK}/choose", by_link(pages.choose_time), name="application-receipt-choose"),
     path(f"{LINK}/delete", by_link(pages.delete), name="application-receipt-delete"),
     path(f"{LINK}/export", by_link(pages.export), name="application-receipt-export"),
     path(f"{LINK}/account", by_link(pages.create_account), name="application-receipt-account"),
@@ -27,6 +28,7 @@ urlpatterns = [
     path(OWN, by_account(pages.application), name="application-own"),
     path(f"{OWN}/withdraw", by_account(pages.withdraw), name="application-own-withdraw"),
     path(f"{OWN}/reply", by_account(pages.reply), name="application-own-reply"),
+    path(f"{OWN}/choose", by_account(pages.choose_time), name="application-own-choose"),
     path(f"{OWN}/delete", by_account(pages.delete), name="application-own-delete"),
     path(f"{OWN}/export", by_account(pages.export), name="application-own-export"),
 ]

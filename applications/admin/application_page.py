@@ -22,6 +22,7 @@ from applications.admin.brand_access import log_access
 from applications.admin.erasure import ErasureAdmin, may_erase
 from applications.admin.interviews import InterviewPages, interviews_context
 from applications.admin.move_form import email_context
+from applications.admin.slots import SlotPages
 from applications.models import Access, Application
 from applications.operations import move, undo_moves
 from jobsite.admin.base import as_id
@@ -45,7 +46,12 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         views = {"undo": self.undo_view, "unread": self.unread_view}
-        return [*self.object_urls(views), *InterviewPages(self).urls(), *super().get_urls()]
+        return [
+            *self.object_urls(views),
+            *InterviewPages(self).urls(),
+            *SlotPages(self).urls(),
+            *super().get_urls(),
+        ]
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
         rows: Any = super().get_queryset(request)

@@ -14,6 +14,7 @@ from applications import exports
 from applications.admin.brand_access import log_access
 from applications.admin.bulk_email import BulkEmailAdmin
 from applications.admin.selection import ApplicationSelection
+from applications.admin.slots import SlotPages
 from applications.models import Access, Application
 from applications.querysets import ApplicationQuerySet
 from applications.submissions import archive
@@ -22,7 +23,10 @@ from jobsite.types import UserRequest
 
 
 class BulkActionsAdmin(BulkEmailAdmin):
-    actions = ("email_selected", "export_csv", "export_xlsx", "download_files", "mark_read", "mark_unread")
+    actions = (
+        "email_selected", "offer_times", "export_csv", "export_xlsx", "download_files",
+        "mark_read", "mark_unread",
+    )  # fmt: skip
 
     def get_actions(
         self, request: UserRequest, *args: Any, action_location: Any = None, **kwargs: Any
@@ -33,6 +37,10 @@ class BulkActionsAdmin(BulkEmailAdmin):
         is_list = action_location is None or action_location.name == "CHANGE_LIST"
         may = is_list and self.has_change_permission(request)
         return self.move_actions(request) | others if may else others
+
+    @admin.action(description=_("Let applicants choose a time…"), permissions=["change"])
+    def offer_times(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse:
+        return SlotPages(self).answer(request, ApplicationSelection.of(queryset), request.get_full_path())
 
     def has_export_permission(self, request: UserRequest) -> bool:
         return request.user.has_perm("applications.export_application")

@@ -21,6 +21,7 @@ from applications.models.message import (
     Message,
     Note,
 )
+from applications.models.slot import Offer, Slot, SlotSet
 from applications.models.statistics import DailyApplications
 from applications.models.submission import (
     FormSnapshot,
@@ -48,9 +49,12 @@ __all__ = [
     "MailTemplate",
     "Message",
     "Note",
+    "Offer",
     "Participant",
     "Reason",
     "ScanState",
+    "Slot",
+    "SlotSet",
     "Stage",
     "StageChange",
     "Status",

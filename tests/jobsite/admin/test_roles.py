@@ -83,6 +83,8 @@ ASKS = {
     "applications.application interview": "cc",
     "applications.application cancel-interview": (NEITHER, NEITHER),  # of the parameter `entry`
     "applications.application reply-interview": (NEITHER, NEITHER),  # for who takes part
+    "applications.application choose-times": (NEITHER, "c"),
+    "applications.application withdraw-offer": (NEITHER, NEITHER),  # of an application that has one
     "applications.application undo": (NEITHER, "c"), "applications.application unread": (NEITHER, "c"),
     "applications.message digest": (NEITHER, NEITHER),  # redirects to the next one
     "applications.message mine": ("applications.application v", "applications.application v"),

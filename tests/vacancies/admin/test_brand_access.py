@@ -40,7 +40,7 @@ SPECIAL = {
     "applications.application": (
         *("files", "files/shown", "viewer", "note", "delete-note", "email", "undo", "unread"),
         *("board", "move", "undo-moves", "emails", "emails/cancel", "cancel-email", "erase"),
-        *("interview", "cancel-interview", "reply-interview"),
+        *("interview", "cancel-interview", "reply-interview", "withdraw-offer", "choose-times"),
     ),
     "auth.user": ("password", "invitations/send-again", "invitations/withdraw"),
     "forms_structure.form": ("save", "check", "copy", "extend", "sections", "export", "restore"),
