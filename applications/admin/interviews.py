@@ -40,7 +40,7 @@ from jobsite.admin.datetime_fields import ZonedDateTimeField, ZonedDateTimeWidge
 from jobsite.admin.pages import AdminPages
 from jobsite.api.absolute_urls import base_url
 from jobsite.languages import LANGUAGES, site_language
-from jobsite.text.formats import format_datetime
+from jobsite.text.formats import format_date
 from jobsite.text.names import person
 from jobsite.types import Context, UserRequest
 from vacancies.models import Vacancy
@@ -61,10 +61,6 @@ class StartWidget(ZonedDateTimeWidget):
     """Without the name of the time zone, which has a field of its own."""
 
     names_zone = False
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.widgets[0].attrs["autofocus"] = True
 
 
 class ColleaguesField(forms.ModelMultipleChoiceField):
@@ -331,7 +327,7 @@ def interviews_context(user: User, application: Application, *, now: datetime) -
         {
             "offer": each,
             "free": len(free_slots(each.set, at=now)),
-            "until": format_datetime(each.set.closes_at),
+            "until": format_date(each.set.last_day),
         }
         for each in open_offers(application, at=now)
         if each.entry is None

@@ -62,10 +62,11 @@ class SlotsForm(MeetingForm):
                 self.fields[f"{name}{row}"] = forms.TimeField(
                     label=label % number, required=False, widget=UnfoldAdminSingleTimeWidget
                 )
+        texts = dict(zip(COLUMNS, (gettext("Day"), gettext("From"), gettext("Until")), strict=True))
         for name, field in self.fields.items():
-            if name.startswith(COLUMNS) and name[-1].isdigit():
-                field.widget.attrs["aria-label"] = field.label
-        self.fields["day1"].widget.attrs["autofocus"] = True
+            if name[-1].isdigit():
+                shown = {"aria-label": field.label, "placeholder": texts[name[:-1]]}
+                field.widget.attrs.update(shown)
 
     def rows(self) -> list[list[forms.BoundField]]:
         return [[self[f"{name}{row}"] for name in COLUMNS] for row in ROWS]

@@ -19,7 +19,7 @@ from applications.mail.preferences import language_of, recipients_of
 from applications.models import Application, HistoryEntry, Message, Offer, Participant, SlotSet
 from applications.querysets import folded_address
 from jobsite.languages import LANGUAGES, site_language
-from jobsite.text.formats import format_datetime
+from jobsite.text.formats import format_date
 from jobsite.text.names import person
 
 State = Message.State
@@ -178,7 +178,7 @@ def queue_offer(offer: Offer, *, base_url: str = "", at: datetime) -> None:
             "",
             _("We invite you to an interview. Please choose a time:"),
             applicant_link(application, base_url, marker),
-            _("You can choose until %(when)s.") % {"when": format_datetime(slot_set.closes_at)},
+            _("You can choose until %(when)s.") % {"when": format_date(slot_set.last_day)},
             "",
             slot_set.name,
             *_subject_lines(application),

@@ -1,6 +1,7 @@
 """Times that applicants choose from."""
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator
@@ -36,6 +37,11 @@ class SlotSet(models.Model):
 
     def __str__(self) -> str:
         return f"{self._meta.verbose_name} {self.pk}"
+
+    @property
+    def last_day(self) -> date:
+        """The day until whose end a time can be chosen, in the time zone of the interviews."""
+        return (self.closes_at - timedelta(microseconds=1)).astimezone(ZoneInfo(self.zone)).date()
 
 
 class Offer(models.Model):
