@@ -23,13 +23,21 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from applications import operations, privacy
 from applications.mail.preferences import may_have_calendar
-from applications.models import Application, Participant
+from applications.models import Application, Offer, Participant, Slot
+from applications.operations.slots import (
+    ClosedError,
+    TakenError,
+    choose,
+    free_slots,
+    is_changeable,
+    open_offers,
+)
 from applications.querysets import accounts_with
 from applications.submissions.answers import answers
 from applications.submissions.links import MAX_AGE, opened_by
 from jobsite.accounts import pages as accounts
 from jobsite.api.absolute_urls import base_url
-from jobsite.text.formats import format_datetime
+from jobsite.text.formats import format_datetime, format_period
 from jobsite.types import JsonObject, StrOrPromise, UserRequest
 
 logger = logging.getLogger(__name__)
@@ -143,6 +151,7 @@ def _application(
         "row": application,
         "sections": answers(submission) if submission else (),
         "invitations": _invitations(application, at),
+        "offers": _offers(application, at),
         "is_manageable": _is_manageable(request, application),
         "consent": operations.open_request(application),
         "is_withdrawable": application.is_withdrawable(at=at),
@@ -176,6 +185,21 @@ def _invitations(application: Application, at: datetime) -> QuerySet[Participant
     return rows.order_by("entry__planned_at", "pk")
 
 
+def _offers(application: Application, at: datetime) -> list[dict[str, object]]:
+    """Return the offers of times that can be chosen, each with its free times by their text."""
+    return [
+        {
+            "offer": offer,
+            "slots": [
+                (slot, format_period(slot.starts_at, slot.ends_at, offer.set.zone))
+                for slot in free_slots(offer.set, at=at)
+            ],
+        }
+        for offer in open_offers(application, at=at)
+        if is_changeable(offer, at=at)
+    ]
+
+
 def _offer(request: HttpRequest, application: Application) -> dict[str, object]:
     """Return what the page of a link offers. It may say whether an account has the address: whoever opened
     the link reads its mailbox."""
@@ -206,6 +230,32 @@ def reply(request: HttpRequest, application: Application, *, base: str, **place:
         participant=participant, reply=Participant.Reply(answer), base_url=base_url(request), at=at
     )
     return redirect(f"{base}#interviews")
+
+
+@by_its_owner
+@require_POST
+def choose_time(
+    request: HttpRequest, application: Application, *, base: str, is_by_link: bool
+) -> HttpResponse:
+    """Take the posted time, instead of the one that the applicant had."""
+    at = timezone.now()
+    names = [request.POST.get(name, "") for name in ("offer", "slot")]
+    if not all(map(ID.fullmatch, names)):
+        raise Http404
+    offer, slot = map(int, names)
+    found = Slot.objects.filter(pk=slot, set__offers=offer, set__offers__application=application).first()
+    if found is None:
+        raise Http404
+    try:
+        own = Offer.objects.get(pk=offer, application=application)
+        choose(offer=own, slot=found, base_url=base_url(request), at=at)
+    except TakenError:
+        error = _("This time was taken. Choose another one.")
+    except (ClosedError, ObjectDoesNotExist):
+        error = _("This time can no longer be chosen.")
+    else:
+        return redirect(f"{base}#interviews")
+    return _application(request, application, base=base, is_by_link=is_by_link, error=error, status=409)
 
 
 @by_its_owner

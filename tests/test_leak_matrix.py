@@ -89,8 +89,8 @@ ROWS: dict[str, Row] = {
     "account/delete": signed_in(post=(302, 302, 200, 409)),  # without the password
     "account/deleted": reads(options=405),
     "account/applications/<int:pk>": signed_in(get=(302, 302, 200, 404)) | dict.fromkeys(("OPTIONS", "POST", "PUT", "PATCH", "DELETE"), (302, 302, 405, 404)),
-    **{f"account/applications/<int:pk>/{action}": dict.fromkeys(METHODS, (302, 302, 404, 404)) for action in ("reply", "withdraw", "delete", "consent", "export")},
-    **{f"account/receipt/<str:token>{action}": dict.fromkeys(METHODS, 404) for action in ("", "/reply", "/withdraw", "/delete", "/consent", "/export", "/account", "/claim")},
+    **{f"account/applications/<int:pk>/{action}": dict.fromkeys(METHODS, (302, 302, 404, 404)) for action in ("reply", "choose", "withdraw", "delete", "consent", "export")},
+    **{f"account/receipt/<str:token>{action}": dict.fromkeys(METHODS, 404) for action in ("", "/reply", "/choose", "/withdraw", "/delete", "/consent", "/export", "/account", "/claim")},
     "account/calendar": signed_in(get=(302, 302, 403, 200), post=(302, 302, 403, 200)),
     "account/calendar/<str:secret>.ics": reads(404, options=405),
     "account/invitation/<str:token>": dict.fromkeys(("GET", "HEAD", "POST"), 404) | dict.fromkeys(("OPTIONS", "PUT", "PATCH", "DELETE"), 405),

@@ -30,6 +30,7 @@ from applications.admin.interviews import InterviewPages, interviews_context
 from applications.admin.move_form import email_context
 from applications.admin.origins import contact_view, informed_view, origin_context
 from applications.admin.scorecards import scorecard_view, scorecards_context
+from applications.admin.slots import SlotPages
 from applications.models import Access, Application
 from applications.operations import move, undo_moves
 from jobsite.admin.base import as_id
@@ -62,7 +63,8 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             "owner": partial(owner_view, self),
             "tag": partial(tag_view, self),
         }
-        return [*self.object_urls(views), *InterviewPages(self).urls(), *super().get_urls()]
+        interviews = [*InterviewPages(self).urls(), *SlotPages(self).urls()]
+        return [*self.object_urls(views), *interviews, *super().get_urls()]
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
         rows: Any = super().get_queryset(request)

@@ -15,6 +15,7 @@ from applications.admin.assigning import assign_action, tag_action
 from applications.admin.brand_access import log_access
 from applications.admin.bulk_email import BulkEmailAdmin
 from applications.admin.selection import ApplicationSelection
+from applications.admin.slots import SlotPages
 from applications.models import Access, Application
 from applications.querysets import ApplicationQuerySet
 from applications.submissions import archive
@@ -24,7 +25,8 @@ from jobsite.types import UserRequest
 
 class BulkActionsAdmin(BulkEmailAdmin):
     actions = (
-        "email_selected", "assign_selected", "tag_selected", "export_csv", "export_xlsx", "download_files",
+        "email_selected", "offer_times", "assign_selected", "tag_selected", "export_csv", "export_xlsx",
+        "download_files",
         "mark_read", "mark_unread",
     )  # fmt: skip
 
@@ -37,6 +39,10 @@ class BulkActionsAdmin(BulkEmailAdmin):
         is_list = action_location is None or action_location.name == "CHANGE_LIST"
         may = is_list and self.has_change_permission(request)
         return self.move_actions(request) | others if may else others
+
+    @admin.action(description=_("Let applicants choose a time…"), permissions=["change"])
+    def offer_times(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse:
+        return SlotPages(self).answer(request, ApplicationSelection.of(queryset), request.get_full_path())
 
     def has_export_permission(self, request: UserRequest) -> bool:
         return request.user.has_perm("applications.export_application")

@@ -33,14 +33,17 @@ from applications.admin.brand_access import log_access
 from applications.mail.calendars import method_of
 from applications.models import Access, Application, HistoryEntry, Message, Participant
 from applications.operations import interviews as operations
+from applications.operations.slots import free_slots, open_offers
 from applications.querysets import readers_of
 from jobsite.admin.base import as_id
 from jobsite.admin.datetime_fields import ZonedDateTimeField, ZonedDateTimeWidget
 from jobsite.admin.pages import AdminPages
 from jobsite.api.absolute_urls import base_url
 from jobsite.languages import LANGUAGES, site_language
+from jobsite.text.formats import format_date
 from jobsite.text.names import person
 from jobsite.types import Context, UserRequest
+from vacancies.models import Vacancy
 
 VIEW, CHANGE = "applications.view_application", "applications.change_application"
 MINUTES_MAX = 24 * 60
@@ -59,27 +62,19 @@ class StartWidget(ZonedDateTimeWidget):
 
     names_zone = False
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.widgets[0].attrs["autofocus"] = True
-
 
 class ColleaguesField(forms.ModelMultipleChoiceField):
     def label_from_instance(self, obj: Any) -> str:
         return person(obj)
 
 
-class InterviewForm(forms.Form):
-    """An interview. Read it with its zone as the current time zone. `seen` tells whether somebody else
-    changed it since; `uid`, which the page chooses, whether it was scheduled already."""
+class MeetingForm(forms.Form):
+    """What an interview and times to choose from have. Read it with its zone as the current time zone."""
 
-    uid = forms.CharField(widget=forms.HiddenInput, validators=[RegexValidator(r"\A[0-9a-f]{32}\Z")])
-    seen = forms.CharField(required=False, widget=forms.HiddenInput)
     name = forms.CharField(
         label=_("Name"), max_length=200, widget=UnfoldAdminTextInputWidget,
         help_text=_("The applicant sees it."),
     )  # fmt: skip
-    starts_at = ZonedDateTimeField(label=_("Start"), widget=StartWidget)
     minutes = forms.IntegerField(
         label=_("Length in minutes"), min_value=1, max_value=MINUTES_MAX, initial=60,
         widget=UnfoldAdminIntegerFieldWidget,
@@ -98,11 +93,37 @@ class InterviewForm(forms.Form):
         help_text=_("For the applicant and the colleagues: whom to ask for, what to bring."),
     )  # fmt: skip
     colleagues = ColleaguesField(
-        User.objects.none(),
-        label=_("Colleagues"),
-        required=False,
+        User.objects.none(), label=_("Colleagues"), required=False,
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
+    )  # fmt: skip
+
+    def offer_colleagues(self, vacancy: Vacancy, *others: Q) -> None:
+        """Offer those who may read the applications to `vacancy`, and `others`."""
+        wanted = Q(pk__in=readers_of(vacancy).values("pk"))
+        for each in others:
+            wanted |= each
+        colleagues: Any = self.fields["colleagues"]
+        people = User.objects.filter(wanted)
+        colleagues.queryset = people.order_by("first_name", "last_name", "username")
+
+    def clean_video_url(self) -> str:
+        url: str = self.cleaned_data["video_url"]
+        if url and not url.startswith("https://"):
+            raise ValidationError(gettext("Enter an address that begins with https://."))
+        return url
+
+
+class InterviewForm(MeetingForm):
+    """An interview. `seen` tells whether somebody else changed it since; `uid`, which the page chooses,
+    whether it was scheduled already."""
+
+    field_order = (
+        *("name", "starts_at", "minutes", "zone", "place", "video_url", "details", "colleagues", "invites"),
+        "result",
     )
+    uid = forms.CharField(widget=forms.HiddenInput, validators=[RegexValidator(r"\A[0-9a-f]{32}\Z")])
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
+    starts_at = ZonedDateTimeField(label=_("Start"), widget=StartWidget)
     invites = forms.BooleanField(label=_("Invite the applicant"), required=False, widget=UnfoldBooleanWidget)
     result = forms.CharField(
         label=_("Result"), required=False, max_length=200, widget=UnfoldAdminTextInputWidget,
@@ -113,21 +134,12 @@ class InterviewForm(forms.Form):
         self.entry, self.now = entry, now
         super().__init__(*args, **kwargs)
         taking_part = Participant.objects.filter(entry=entry.pk or 0).exclude(user=None)
-        readers = readers_of(entry.application.vacancy).values("pk")
-        colleagues: Any = self.fields["colleagues"]
-        people = User.objects.filter(Q(pk__in=readers) | Q(pk__in=taking_part.values("user")))
-        colleagues.queryset = people.order_by("first_name", "last_name", "username")
+        self.offer_colleagues(entry.application.vacancy, Q(pk__in=taking_part.values("user")))
         if not entry.application.address:
             self.fields["invites"].label = gettext("Show it to the applicant")
             self.fields["invites"].help_text = gettext("Without an email: there is no address.")
         if entry.pk is None:
             del self.fields["result"]
-
-    def clean_video_url(self) -> str:
-        url: str = self.cleaned_data["video_url"]
-        if url and not url.startswith("https://"):
-            raise ValidationError(gettext("Enter an address that begins with https://."))
-        return url
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
@@ -311,7 +323,16 @@ def interviews_context(user: User, application: Application, *, now: datetime) -
             "entry": entry, "people": people, "is_over": is_over,
             "mine": mine if mine and not (is_over or entry.is_cancelled) else None,
         })  # fmt: skip
-    return {"interviews": shown}
+    offers = [
+        {
+            "offer": each,
+            "free": len(free_slots(each.set, at=now)),
+            "until": format_date(each.set.last_day),
+        }
+        for each in open_offers(application, at=now)
+        if each.entry is None
+    ]
+    return {"interviews": shown, "offers": offers}
 
 
 def _initial(entry: HistoryEntry, user: User) -> dict[str, Any]:
@@ -327,16 +348,18 @@ def _initial(entry: HistoryEntry, user: User) -> dict[str, Any]:
             "invites": entry.is_visible,
             **{name: getattr(entry, name) for name in ("name", "details", "result", *KEPT)},
         }
+    return initial_meeting(entry.application, user) | {"uid": secrets.token_hex(16), "invites": True}
+
+
+def initial_meeting(application: Application, user: User) -> dict[str, Any]:
+    """Return what `user` probably wants: the place and colleagues of their last interview for the vacancy."""
     own = HistoryEntry.objects.exclude(uid="").filter(author=user)
     last = own.order_by("pk").last()
-    here = own.filter(application__vacancy=entry.application.vacancy_id).order_by("pk").last()
-    code = entry.application.language
+    here = own.filter(application__vacancy=application.vacancy_id).order_by("pk").last()
+    code = application.language
     with translation.override(code if code in LANGUAGES else site_language()):
         name = gettext("Interview")
-    initial = {
-        "uid": secrets.token_hex(16), "name": name, "invites": True,
-        "zone": last.zone if last else settings.TIME_ZONE,
-    }  # fmt: skip
+    initial: dict[str, Any] = {"name": name, "zone": last.zone if last else settings.TIME_ZONE}
     if here:
         initial |= {name: getattr(here, name) for name in ("name", *KEPT)}
         initial["colleagues"] = [pk for pk in here.participants.values_list("user", flat=True) if pk]

@@ -16,9 +16,10 @@ from applications.mail.brand_mail import has_names, sender_of, signature_of
 from applications.mail.links import absolute, applicant_link, new_marker, settings_lines
 from applications.mail.outbox import as_body, one_line, queue
 from applications.mail.preferences import language_of, recipients_of
-from applications.models import Application, HistoryEntry, Message, Participant
+from applications.models import Application, HistoryEntry, Message, Offer, Participant, SlotSet
 from applications.querysets import folded_address
 from jobsite.languages import LANGUAGES, site_language
+from jobsite.text.formats import format_date
 from jobsite.text.names import person
 
 State = Message.State
@@ -167,6 +168,41 @@ def queue_reminder(participant: Participant, *, base_url: str = "", at: datetime
     )
 
 
+def queue_offer(offer: Offer, *, base_url: str = "", at: datetime) -> None:
+    """Ask the applicant to choose one of the times of `offer`."""
+    application, slot_set = offer.application, offer.set
+    marker = new_marker()
+    with translation.override(_language(application)):
+        lines = [
+            _("Hello %(name)s,") % {"name": application.display_name},
+            "",
+            _("We invite you to an interview. Please choose a time:"),
+            applicant_link(application, base_url, marker),
+            _("You can choose until %(when)s.") % {"when": format_date(slot_set.last_day)},
+            "",
+            slot_set.name,
+            *_subject_lines(application),
+        ]
+        if brand := application.vacancy.shown_brand:
+            lines.append(_("Employer: %(brand)s") % {"brand": brand.name})
+        lines.append(_("Length in minutes: %(minutes)d") % {"minutes": slot_set.minutes})
+        lines += _whereabouts(slot_set)
+        if signature := signature_of(application):
+            lines += ["", signature]
+        body = "\n".join(lines)
+        queue(
+            kind=Message.Kind.INTERVIEW,
+            application=application,
+            to=application.address,
+            language=_language(application),
+            subject=_("Choose a time: %(interview)s") % {"interview": _summary(application, None)},
+            body=body,
+            link_marker=marker if marker in body else "",
+            author=slot_set.author,
+            at=at,
+        )
+
+
 def queue_reply(participant: Participant, *, base_url: str = "", at: datetime) -> None:
     """Tell the colleague who invited that `participant` declined. The applicant has no name in it."""
     entry = participant.entry
@@ -259,12 +295,16 @@ def _facts(participant: Participant, others: Collection[str]) -> Iterator[str]:
     if user and has_names(application):
         yield _("Applicant: %(name)s") % {"name": application.display_name}
     yield _when(entry)
+    names = pgettext("people of an interview", "With: %(names)s") % {"names": ", ".join(others)}
+    yield from _whereabouts(entry, *([names] if others else ()))
+
+
+def _whereabouts(entry: HistoryEntry | SlotSet, *more: str) -> Iterator[str]:
     if entry.place:
         yield _("Place: %(place)s") % {"place": entry.place}
     if entry.video_url:
         yield _("Video call: %(url)s") % {"url": entry.video_url}
-    if others:
-        yield pgettext("people of an interview", "With: %(names)s") % {"names": ", ".join(others)}
+    yield from more
     if entry.details:
         yield ""
         yield entry.details

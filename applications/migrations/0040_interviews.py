@@ -1,3 +1,4 @@
+import django.core.validators
 import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
@@ -198,5 +199,139 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "calendar addresses",
                 "default_permissions": (),
             },
+        ),
+        migrations.CreateModel(
+            name="SlotSet",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=200)),
+                ("minutes", models.PositiveSmallIntegerField()),
+                ("zone", models.CharField(max_length=64)),
+                ("place", models.CharField(blank=True, default="", max_length=300)),
+                ("video_url", models.URLField(blank=True, default="", max_length=500)),
+                ("details", models.TextField(blank=True, default="", max_length=2000)),
+                (
+                    "notice_hours",
+                    models.PositiveSmallIntegerField(
+                        default=24, validators=[django.core.validators.MaxValueValidator(336)]
+                    ),
+                ),
+                ("closes_at", models.DateTimeField()),
+                (
+                    "author",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "colleagues",
+                    models.ManyToManyField(blank=True, related_name="+", to=settings.AUTH_USER_MODEL),
+                ),
+                (
+                    "vacancy",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="vacancies.vacancy"
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "times to choose from",
+                "verbose_name_plural": "times to choose from",
+                "default_permissions": (),
+            },
+        ),
+        migrations.CreateModel(
+            name="Offer",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "application",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="offers",
+                        to="applications.application",
+                    ),
+                ),
+                (
+                    "entry",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="applications.historyentry",
+                    ),
+                ),
+                (
+                    "set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="offers",
+                        to="applications.slotset",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "offer of times",
+                "verbose_name_plural": "offers of times",
+                "default_permissions": (),
+            },
+        ),
+        migrations.CreateModel(
+            name="Slot",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("starts_at", models.DateTimeField()),
+                (
+                    "offer",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="slot",
+                        to="applications.offer",
+                    ),
+                ),
+                (
+                    "set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="slots",
+                        to="applications.slotset",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "time to choose",
+                "verbose_name_plural": "times to choose",
+                "ordering": ["starts_at", "pk"],
+                "default_permissions": (),
+                "constraints": [
+                    models.UniqueConstraint(fields=("set", "starts_at"), name="one_slot_per_time")
+                ],
+            },
+        ),
+        migrations.AddConstraint(
+            model_name="offer",
+            constraint=models.UniqueConstraint(fields=("set", "application"), name="one_offer_per_set"),
         ),
     ]

@@ -23,6 +23,7 @@ from applications.models.message import (
 )
 from applications.models.origin import ConsentRequest, Origin
 from applications.models.scorecard import Scorecard
+from applications.models.slot import Offer, Slot, SlotSet
 from applications.models.statistics import DailyApplications
 from applications.models.submission import (
     FormSnapshot,
@@ -53,11 +54,14 @@ __all__ = [
     "MailTemplate",
     "Message",
     "Note",
+    "Offer",
     "Origin",
     "Participant",
     "Reason",
     "ScanState",
     "Scorecard",
+    "Slot",
+    "SlotSet",
     "Stage",
     "StageChange",
     "Status",

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from applications.mail import interviews as mail
 from applications.mail.calendars import CANCEL
-from applications.models import Application, HistoryEntry, Message, Participant
+from applications.models import Application, HistoryEntry, Message, Offer, Participant
 from jobsite.db.transactions import dry_run
 
 # A change of one of these is sent to all who take part; one of the name or the result is not.
@@ -31,7 +31,7 @@ def save_interview(
     colleagues: Collection[User],
     invites_applicant: bool,
     seen: datetime | None = None,
-    author: User,
+    author: User | None,
     base_url: str = "",
     at: datetime,
 ) -> None:
@@ -90,6 +90,7 @@ def cancel_interviews(
             entry.is_cancelled, entry.updated_at = True, at
             entry.sequence += 1
             entry.save(update_fields=["is_cancelled", "sequence", "updated_at"])
+            Offer.objects.filter(entry=entry).delete()  # the time is free again
             _send(_participants(entry), entry, method=CANCEL, author=author, base_url=base_url, at=at)
             cancelled += 1
     return cancelled
@@ -98,7 +99,8 @@ def cancel_interviews(
 def cancel_upcoming(
     applications: Collection[int], *, author: User | None, base_url: str = "", at: datetime
 ) -> int:
-    """Cancel the interviews of `applications` that begin after `at`."""
+    """Cancel the interviews of `applications` that begin after `at`, and withdraw the times offered."""
+    Offer.objects.filter(application__in=applications, entry=None).delete()
     upcoming = HistoryEntry.objects.interviews().filter(application__in=applications, planned_at__gt=at)
     return cancel_interviews(upcoming.order_by("application", "pk"), author=author, base_url=base_url, at=at)
 

@@ -30,10 +30,28 @@ def test_user_switches_kinds_off_and_on():
     html = client.get(MINE).content.decode()
     assert [html.count(f'value="{kind}" checked') for kind in KINDS] == [1] * len(KINDS)
     client.post(MINE, {"kinds": ["digest", "approval"], "language": "nl"})
-    assert refused(an) == ["closing", "consent", "decision", "interview", "mention", "scorecard", "stale"]
+    assert refused(an) == [
+        "closing",
+        "consent",
+        "decision",
+        "interview",
+        "mention",
+        "reminder",
+        "scorecard",
+        "stale",
+    ]
     assert EmailLanguage.objects.get().language == "nl"
     client.post(MINE, {"kinds": ["digest", "approval"], "language": "nl"})  # a second click
-    assert refused(an) == ["closing", "consent", "decision", "interview", "mention", "scorecard", "stale"]
+    assert refused(an) == [
+        "closing",
+        "consent",
+        "decision",
+        "interview",
+        "mention",
+        "reminder",
+        "scorecard",
+        "stale",
+    ]
     client.post(MINE, {"kinds": list(KINDS), "language": "en"})
     assert (refused(an), refused(other)) == ([], ["closing"])
 

@@ -88,6 +88,8 @@ ASKS = {
     "applications.application cancel-interview": (NEITHER, NEITHER),  # of the parameter `entry`
     "applications.application reply-interview": (NEITHER, NEITHER),  # for who takes part
     "applications.application owner": (NEITHER, "c"), "applications.application tag": (NEITHER, "c"),
+    "applications.application choose-times": (NEITHER, "c"),
+    "applications.application withdraw-offer": (NEITHER, NEITHER),  # of an application that has one
     "applications.application undo": (NEITHER, "c"), "applications.application unread": (NEITHER, "c"),
     "applications.application scorecard": ("scorecard a", "scorecard a"),
     "applications.application consider": ("c", NEITHER),  # of an open one; see test_considering.py

@@ -41,7 +41,7 @@ SPECIAL = {
         *("files", "files/shown", "viewer", "note", "delete-note", "email", "undo", "unread"),
         *("consider", "scorecard", "contact", "informed", "owner", "tag"),
         *("board", "move", "undo-moves", "emails", "emails/cancel", "emails/others", "cancel-email", "erase"),
-        *("interview", "cancel-interview", "reply-interview"),
+        *("interview", "cancel-interview", "reply-interview", "withdraw-offer", "choose-times"),
     ),
     "auth.user": ("password", "invitations/send-again", "invitations/withdraw"),
     "forms_structure.form": ("save", "check", "copy", "extend", "sections", "export", "restore"),
