@@ -230,3 +230,14 @@ def fill_in_facts(hand: Hand) -> None:
     found = {name: page.locator(f"#id_{name}").input_value() for name in wanted}
     if found != wanted:
         raise AssertionError(f"The page has {found}.")
+
+
+@task("See how many applied last month for each vacancy, and from where")
+def report(hand: Hand) -> None:
+    shortcut = hand.page.locator("#content").get_by_role("link", name=re.compile("Last month.s applications"))
+    if shortcut.count():
+        hand.follow(shortcut)
+    else:
+        menu(hand, "Reports")
+        hand.follow(hand.link("Last month"))
+    hand.find(hand.page.locator("#report-vacancies-sources"))

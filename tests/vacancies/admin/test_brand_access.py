@@ -39,6 +39,7 @@ SPECIAL = {
     "applications.message": ("digest", "mine"),
     "applications.application": (
         *("files", "files/shown", "viewer", "note", "delete-note", "email", "undo", "unread"),
+        *("views/add", "views/delete"),
         *("board", "move", "undo-moves", "emails", "emails/cancel", "cancel-email", "erase"),
     ),
     "auth.user": ("password", "invitations/send-again", "invitations/withdraw"),
