@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpResponse
-from django.urls import reverse
+from django.urls import URLPattern, reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.text import capfirst
@@ -23,6 +23,7 @@ from applications.admin.application_page import ApplicationPage
 from applications.admin.board import BoardAdmin
 from applications.admin.bulk_actions import BulkActionsAdmin
 from applications.admin.files import FilesAdmin
+from applications.admin.saved_views import ApplicationViews
 from applications.models import Application, HistoryEntry, SubmissionFile
 from applications.querysets import ApplicationQuerySet, folded_address
 from jobsite.admin.base import counted
@@ -88,6 +89,7 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
     show_facets = admin.ShowFacets.NEVER  # counts of every filter would take seconds
     ordering = ("-created_at", "-pk")
     search_fields = ("reference",)  # shows the search box; see get_search_results
+    list_before_template = "admin/applications/application/list_before.html"
     list_links_template = "admin/applications/application/list_links.html"
     search_help_text = _("Search names, e-mail addresses, references and vacancies.")
 
@@ -96,6 +98,13 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
         planned = coming.filter(application=OuterRef("pk"))
         next_at = Subquery(planned.order_by("planned_at").values("planned_at")[:1])
         return super().get_queryset(request).annotate(next_at=next_at)
+
+    def get_urls(self) -> list[URLPattern]:
+        return [*ApplicationViews(self).urls(), *super().get_urls()]
+
+    def changelist_view(self, request: UserRequest, extra_context: Context | None = None) -> HttpResponse:
+        context = ApplicationViews(self).context(request) if self.has_view_permission(request) else {}
+        return super().changelist_view(request, context | (extra_context or {}))
 
     def get_changelist(self, request: UserRequest, **kwargs: object) -> type[ChangeList]:
         return ApplicationChangeList

@@ -140,7 +140,7 @@ def unread_by_vacancy(request: UserRequest) -> Iterator[Part]:
     count = unread_count(request)
     if not count:
         return
-    newest = unread(request).order_by("-vacancy").values_list("vacancy_id", flat=True)[:MAX_READ]
+    newest = unread(request).order_by("-vacancy_id").values_list("vacancy_id", flat=True)[:MAX_READ]
     most = Counter(newest).most_common(MAX_ROWS)
     titles = Vacancy.objects.only("title").in_bulk([pk for pk, _number in most])
     yield Part(

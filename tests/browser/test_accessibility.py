@@ -247,11 +247,22 @@ def test_menus_lists_and_calendars_are_accessible(
     for name, address in (
         ("brand", f"/admin/vacancies/brand/{world.own.brand.pk}/change/"),
         ("history", f"{ADMIN}{vacancy.pk}/history/"),
+        ("start page and menu", "/admin/"),
+        ("list", f"{ADMIN}?state=draft"),
+        ("applications", "/admin/applications/application/?read=no"),
+        ("interviews", "/admin/applications/historyentry/?when=all"),
+        ("emails", "/admin/applications/message/"),
     ):
         visit(page, f"{site}{address}")
-        for each in page.locator("details:not([open]) > summary:visible").all():
-            each.click()
+        page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
         found += both_findings(page, name)
+    for width in (320, 640):  # 640: a laptop at 200 %
+        page.set_viewport_size({"width": width, "height": 800})
+        for address in ("/admin/", ADMIN, "/admin/applications/application/"):
+            visit(page, f"{site}{address}")
+            found += both_findings(page, f"{address} at {width} px")
+            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                found.append(f"{address} is wider than {width} px")
     assert found == []
 
 

@@ -14,12 +14,15 @@ def keep_shared(collector: Collector, field: models.ForeignKey, rows: models.Que
 
 
 class SavedView(models.Model):
-    """The filters, the order and the columns of the list of vacancies under a name. It stores no vacancies:
-    everybody who opens it sees the vacancies of their own brands."""
+    """The filters, the order and the columns of a list under a name. It stores no rows: everybody who opens
+    it sees those of their own brands. Only views of vacancies can be shared."""
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=keep_shared, null=True, related_name="saved_views"
     )
+    page = models.CharField(
+        max_length=50, default="vacancies.vacancy", db_default="vacancies.vacancy", editable=False
+    )  # the model of the list
     name = models.CharField(_("name"), max_length=80)
     query = models.CharField(max_length=2000, blank=True, default="")  # of the address of the list
     columns = models.JSONField(default=list)  # names; empty: those of the user

@@ -13,6 +13,7 @@ from tests.applications.makers import make_file, make_step, make_submission, mak
 from tests.factories import make_vacancy
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import changelist
+from vacancies.models import SavedView
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/applications/application/"
@@ -182,3 +183,39 @@ def test_initial_stages_are_shown_in_the_language_of_the_user(office):
         page = office.anna.get(LIST, headers={"Accept-Language": "nl"}).text
         found[name] = re.findall(r'<span class="panel-state">(.*?)</span>', page)
     assert found == {"New": ["Nieuw"], "Nieuwkomers": ["Nieuwkomers"]}
+
+
+# --- saved views ---
+
+
+def test_view_keeps_filters_without_the_words_of_a_search(office):
+    saved = office.anna.post(f"{LIST}views/add/", {"name": " My  stage ", "query": "q=mia&rating=4&p=2"})
+
+    assert saved["Location"] == f"{LIST}?rating=4"
+    page = office.anna.get(saved["Location"])
+    assert [(tab["label"], tab["url"]) for tab in page.context["view_tabs"]][3:] == [
+        ("My stage", "?rating=4")
+    ]
+    assert page.context["view_tabs"][3]["is_current"]
+    bert = staff("bert", brands=[office.brand])
+    assert [tab["label"] for tab in bert.get(LIST).context["view_tabs"]][3:] == []
+    delete = f"{LIST}views/{page.context['current_view'].pk}/delete/"
+    assert bert.post(delete).status_code == 404
+    office.anna.post(delete)
+    assert not SavedView.objects.exists()
+
+
+def test_view_needs_a_new_name_and_filters(office):
+    shown = []
+    for name, query, error in (
+        ("", "rating=4", "Enter a name of 1 to 80 characters."),
+        ("x" * 81, "rating=4", "Enter a name of 1 to 80 characters."),
+        ("Mine", "q=mia", "Choose filters first: this list has none."),
+        ("Mine", f"age={'7' * 2001}", "This list has too many filters for a view."),
+        ("Mine", "rating=4", ""),
+        ("Mine", "rating=5", "You already have a view with this name."),
+    ):
+        sent = office.anna.post(f"{LIST}views/add/", {"name": name, "query": query})
+        shown += [error] if error else []
+        assert messages_of(sent) == shown, (name, query)
+    assert SavedView.objects.get().query == "rating=4"

@@ -19,6 +19,7 @@ from playwright.sync_api import Error, sync_playwright
 
 from tests.browser.programs import browser_path
 from tests.browser.tour.hand import Hand, NotPossibleError
+from tests.browser.tour.screens import screens
 from tests.browser.tour.tasks import TASKS
 
 HERE = Path(__file__).resolve().parents[3]
@@ -106,6 +107,7 @@ def run(site: str, names: list[str]) -> dict[str, Any]:
             figures[name] = {"task": text} | figures_of(function, hand)
             print(f"{name}: {figures[name]}", flush=True)
             context.close()
+        print(*(f"{title}: {number}" for title, number in screens(browser, site, sign_in).items()), sep="\n")
         browser.close()
     return figures
 

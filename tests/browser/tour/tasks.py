@@ -245,3 +245,14 @@ def add_application(hand: Hand) -> None:
     hand.attach(page.locator("input[type=file]"), "cv.pdf", b"%PDF-1.7 the CV")
     hand.follow(hand.button("Save"))
     hand.find(page.locator(".application-name", has_text="Zyxada Lovelace"))
+
+
+@task("See how many applied last month for each vacancy, and from where")
+def report(hand: Hand) -> None:
+    shortcut = hand.page.locator("#content").get_by_role("link", name=re.compile("Last month.s applications"))
+    if shortcut.count():
+        hand.follow(shortcut)
+    else:
+        menu(hand, "Reports")
+        hand.follow(hand.link("Last month"))
+    hand.find(hand.page.locator("#report-vacancies-sources"))

@@ -39,7 +39,7 @@ SPECIAL = {
     "applications.message": ("digest", "mine"),
     "applications.application": (
         *("files", "files/shown", "viewer", "note", "delete-note", "email", "undo", "unread"),
-        *("consider", "scorecard", "contact", "informed", "owner", "tag"),
+        *("consider", "scorecard", "contact", "informed", "owner", "tag", "views/add", "views/delete"),
         *("board", "move", "undo-moves", "emails", "emails/cancel", "emails/others", "cancel-email", "erase"),
         *("interview", "cancel-interview", "reply-interview", "withdraw-offer", "choose-times"),
     ),

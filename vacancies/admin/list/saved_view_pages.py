@@ -42,7 +42,7 @@ def may_change(user: User, view: SavedView) -> bool:
 
 
 def visible_to(user: User) -> Q:
-    return Q(owner=user.pk) | Q(is_shared=True)
+    return Q(page="vacancies.vacancy") & (Q(owner=user.pk) | Q(is_shared=True))
 
 
 def views_of(user: User) -> QuerySet[SavedView]:
