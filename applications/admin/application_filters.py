@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import AutocompleteSelectFilter, DropdownFilter
 
 from applications.admin.bulk_move import stages
+from applications.admin.review import ReviewFilter
 from applications.models import Reason
 from jobsite.admin.base import as_id
 from jobsite.types import StrOrPromise, UserRequest
@@ -149,4 +150,5 @@ class RatingFilter(DropdownFilter):
 
 FILTERS = (
     ("vacancy", VacancyFilter), StageFilter, ReasonFilter, AgeFilter, ReadFilter, RatingFilter, MarkFilter,
+    ReviewFilter,
 )  # fmt: skip

@@ -18,19 +18,19 @@ from applications.admin.application_emails import EmailsAdmin
 from applications.admin.application_form import ApplicationForm, StepInline
 from applications.admin.application_notes import NotesAdmin
 from applications.admin.application_order import neighbours
+from applications.admin.application_parts import CHANGE
 from applications.admin.brand_access import log_access
 from applications.admin.erasure import ErasureAdmin, may_erase
 from applications.admin.move_form import email_context
+from applications.admin.review import ReviewAdmin, is_fragment
 from applications.models import Access, Application
 from applications.operations import move, undo_moves
 from jobsite.admin.base import as_id
 from jobsite.text.formats import format_datetime
 from jobsite.types import UserRequest
 
-CHANGE = "applications.change_application"
 
-
-class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
+class ApplicationPage(ReviewAdmin, NotesAdmin, EmailsAdmin, ErasureAdmin):
     """The page of an application. `ApplicationAdmin` adds the list."""
 
     form = ApplicationForm
@@ -40,7 +40,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
 
     class Media:
         css = {"all": ("applications/application.css",)}
-        js = ("applications/application.js", "applications/reader.js")
+        js = ("applications/application.js", "applications/reader.js", "applications/review.js")
 
     def get_urls(self) -> list[URLPattern]:
         views = {"undo": self.undo_view, "unread": self.unread_view}
@@ -94,13 +94,16 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
         obj: Application,
         **kwargs: object,
     ) -> HttpResponse:
-        """Add what the page shows beside the form. A user who may change the application reads it now."""
+        """Add what the page shows beside the form. A user who may change the application reads it now, unless
+        it is fetched ahead."""
         at = timezone.now()
-        if request.method == "GET" and obj.read_at is None and self.has_change_permission(request, obj):
+        is_shown = request.method == "GET" and not is_fragment(request)
+        if is_shown and obj.read_at is None and self.has_change_permission(request, obj):
             Application.objects.filter(pk=obj.pk, read_at=None).update(read_at=at)
         submission, sections = application_context.submitted(obj)
         changes = obj.ordered_changes = list(obj.changes.select_related("stage__status", "author", "reason"))
         query = self.get_preserved_filters(request)
+        review = self.review_context(request, obj, changes[-1].pk if changes else None)
         context |= {
             "application": obj,
             "at": format_datetime(obj.created_at),
@@ -119,7 +122,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             "may_erase": may_erase(request.user),
             "may_see_vacancy": request.user.has_perm("vacancies.view_vacancy"),
             "query": f"?{query}" if query else "",
-            **neighbours(self, request, obj),
+            **(review or neighbours(self, request, obj)),
             **self.notes_context(request, obj),
             **self.emails_context(request, obj),
         }

@@ -22,7 +22,15 @@ from jobsite.types import UserRequest
 
 
 class BulkActionsAdmin(BulkEmailAdmin):
-    actions = ("email_selected", "export_csv", "export_xlsx", "download_files", "mark_read", "mark_unread")
+    actions = (
+        "review_selected",
+        "email_selected",
+        "export_csv",
+        "export_xlsx",
+        "download_files",
+        "mark_read",
+        "mark_unread",
+    )
 
     def get_actions(
         self, request: UserRequest, *args: Any, action_location: Any = None, **kwargs: Any
