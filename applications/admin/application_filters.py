@@ -14,6 +14,7 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter, DropdownFilte
 
 from applications.admin.assigning import tags_of
 from applications.admin.bulk_move import stages
+from applications.admin.review import ReviewFilter
 from applications.models import ApplicationTag, Reason
 from jobsite.admin.base import as_id
 from jobsite.types import StrOrPromise, UserRequest
@@ -212,5 +213,5 @@ class WaitingFilter(DropdownFilter):
 
 FILTERS = (
     ("vacancy", VacancyFilter), StageFilter, ReasonFilter, AgeFilter, ReadFilter, DecisionFilter,
-    WaitingFilter, RatingFilter, MarkFilter, OwnerFilter, TagFilter,
+    WaitingFilter, RatingFilter, MarkFilter, OwnerFilter, TagFilter, ReviewFilter,
 )  # fmt: skip

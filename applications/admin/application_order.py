@@ -1,6 +1,7 @@
 """The applications before and after one, in the list that the user came from."""
 
 from copy import copy
+from typing import Any
 
 from django.contrib.admin import ModelAdmin
 from django.contrib.admin.options import IncorrectLookupParameters
@@ -30,11 +31,15 @@ def listed(model_admin: ModelAdmin, request: UserRequest) -> QuerySet:
     """Return the rows of the list with the filters that the link to this page repeats; all that the user may
     see without filters, or with invalid ones."""
     filters = request.GET.get("_changelist_filters")
-    if filters:
-        of_list = copy(request)
-        of_list.GET = QueryDict(filters)  # type: ignore[assignment]
-        try:
-            return model_admin.get_changelist_instance(of_list).queryset
-        except (IncorrectLookupParameters, SuspiciousOperation):
-            pass
-    return model_admin.get_queryset(request)
+    changelist = changelist_of(model_admin, request, QueryDict(filters)) if filters else None
+    return changelist.queryset if changelist else model_admin.get_queryset(request)
+
+
+def changelist_of(model_admin: ModelAdmin, request: UserRequest, filters: QueryDict) -> Any:
+    """Return the list with `filters`, or None if they are invalid."""
+    of_list = copy(request)
+    of_list.GET = filters  # type: ignore[assignment]
+    try:
+        return model_admin.get_changelist_instance(of_list)
+    except (IncorrectLookupParameters, SuspiciousOperation):
+        return None

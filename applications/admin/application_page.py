@@ -20,6 +20,7 @@ from applications.admin.application_emails import EmailsAdmin
 from applications.admin.application_form import ApplicationForm, StepInline
 from applications.admin.application_notes import NotesAdmin
 from applications.admin.application_order import neighbours
+from applications.admin.application_parts import CHANGE
 from applications.admin.assigning import assigned_context, owner_view, tag_view
 from applications.admin.brand_access import log_access
 from applications.admin.considering import consider_view
@@ -29,6 +30,7 @@ from applications.admin.filling import report_filled
 from applications.admin.interviews import InterviewPages, interviews_context
 from applications.admin.move_form import email_context
 from applications.admin.origins import contact_view, informed_view, origin_context
+from applications.admin.review import ReviewAdmin, is_fragment
 from applications.admin.scorecards import scorecard_view, scorecards_context
 from applications.admin.slots import SlotPages
 from applications.models import Access, Application
@@ -37,10 +39,8 @@ from jobsite.admin.base import as_id
 from jobsite.text.formats import format_datetime
 from jobsite.types import UserRequest
 
-CHANGE = "applications.change_application"
 
-
-class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
+class ApplicationPage(ReviewAdmin, NotesAdmin, EmailsAdmin, ErasureAdmin):
     """The page of an application. `ApplicationAdmin` adds the list."""
 
     form = ApplicationForm
@@ -50,7 +50,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
 
     class Media:
         css = {"all": ("applications/application.css",)}
-        js = ("applications/application.js", "applications/reader.js")
+        js = ("applications/application.js", "applications/reader.js", "applications/review.js")
 
     def get_urls(self) -> list[URLPattern]:
         views: dict[str, Callable] = {
@@ -119,15 +119,18 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
         obj: Application,
         **kwargs: object,
     ) -> HttpResponse:
-        """Add what the page shows beside the form. A user who may change the application reads it now."""
+        """Add what the page shows beside the form. A user who may change the application reads it now, unless
+        it is fetched ahead."""
         at = timezone.now()
-        if request.method == "GET" and obj.read_at is None and self.has_change_permission(request, obj):
+        is_shown = request.method == "GET" and not is_fragment(request)
+        if is_shown and obj.read_at is None and self.has_change_permission(request, obj):
             Application.objects.filter(pk=obj.pk, read_at=None).update(read_at=at)
         submission, sections = application_context.submitted(obj)
         changes = obj.ordered_changes = list(obj.changes.select_related("stage__status", "author", "reason"))
         files = [each for section in sections for each in section.answers if each.file]
         others = list(application_context.other_applications(request.user, obj))
         query = self.get_preserved_filters(request)
+        review = self.review_context(request, obj, changes[-1].pk if changes else None)
         context |= {
             "application": obj,
             "at": format_datetime(obj.created_at),
@@ -149,7 +152,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin, ErasureAdmin):
             "query": f"?{query}" if query else "",
             **origin_context(obj),
             **assigned_context(request, obj),
-            **neighbours(self, request, obj),
+            **(review or neighbours(self, request, obj)),
             **self.notes_context(request, obj),
             **self.emails_context(request, obj),
             **scorecards_context(request, obj),

@@ -10,6 +10,8 @@ from applications.models import Application
 from jobsite.admin.base import as_id
 from jobsite.types import UserRequest
 
+CHANGE = "applications.change_application"
+
 
 class ApplicationParts(BrandScopedNoAddAdmin):
     """The base of the parts: each has URLs of its own below that of the application."""

@@ -59,6 +59,7 @@ class BoardAdmin(BrandScopedNoAddAdmin):
             data={"vacancy__id__exact": vacancy.pk if vacancy else None},
         )  # fmt: skip
         form.fields["vacancy__id__exact"].queryset = own
+        found = columns(request, rows, vacancy)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -66,7 +67,8 @@ class BoardAdmin(BrandScopedNoAddAdmin):
             "title": gettext("Board: %(vacancy)s") % {"vacancy": vacancy} if vacancy else gettext("Board"),
             "vacancy": vacancy,
             "form": form,
-            "columns": columns(request, rows, vacancy),
+            "columns": found,
+            "has_cards": any(column.count for column in found),
             # the same for every card, so made once
             "options": format_html_join(
                 "", '<option value="{}">{}</option>', ((each.pk, each) for each in stages(request))

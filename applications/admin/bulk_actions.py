@@ -25,9 +25,8 @@ from jobsite.types import UserRequest
 
 class BulkActionsAdmin(BulkEmailAdmin):
     actions = (
-        "email_selected", "offer_times", "assign_selected", "tag_selected", "export_csv", "export_xlsx",
-        "download_files",
-        "mark_read", "mark_unread",
+        "review_selected", "email_selected", "offer_times", "assign_selected", "tag_selected",
+        "export_csv", "export_xlsx", "download_files", "mark_read", "mark_unread",
     )  # fmt: skip
 
     def get_actions(

@@ -108,9 +108,11 @@ window.addEventListener("load", () => {
     const field = target.elements.csrfmiddlewaretoken;
     if (csrf && field) field.value = csrf;
   }, true); // before the form is read
-  document.querySelectorAll("form[data-unsent]").forEach(watch);
+  const watchAll = () => document.querySelectorAll("form[data-unsent]").forEach(watch);
+  watchAll();
+  document.addEventListener("application:shown", watchAll);
   window.addEventListener("beforeunload", (event) => {
     const isLost = (form) => textsOf(form).some((field) => field.value.trim());
-    if (Array.from(typed).some(isLost)) event.preventDefault();
+    if (Array.from(typed).some((form) => form.isConnected && isLost(form))) event.preventDefault();
   });
 });

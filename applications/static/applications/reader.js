@@ -1,4 +1,4 @@
-// The answers and the files of an application in tabs, and the keys j and k.
+// The answers and the files of an application in tabs, and the keys, each of which clicks what has it as data-key.
 document.addEventListener("DOMContentLoaded", () => {
   const CHOICE = "read-tab"; // the name of the field, so that the CV of each application is shown
   const ZOOM = "read-zoom";
@@ -23,162 +23,175 @@ document.addEventListener("DOMContentLoaded", () => {
 
   // --- keys ---
 
-  const shortcuts = document.querySelector("[data-shortcuts]");
-  const shortcutsBox = shortcuts?.querySelector("input");
+  const KEYS = /^[jk0-5?]$/;
+  const shortcuts = () => document.querySelector("[data-shortcuts] input");
   function press(key) {
-    const link = document.querySelector(key === "j" ? "a[rel=next]" : "a[rel=prev]");
-    if (shortcutsBox?.checked) link?.click();
+    if (!KEYS.test(key) || !shortcuts()?.checked || document.querySelector("dialog[open]")) return;
+    document.querySelector(`[data-key="${key}"]`)?.click();
   }
-  if (shortcuts) {
-    shortcuts.hidden = false;
-    shortcutsBox.checked = remembered(SHORTCUTS) !== "off";
-    shortcutsBox.addEventListener("change", () => remember(SHORTCUTS, shortcutsBox.checked ? "on" : "off"));
-  }
-  document.addEventListener("keydown", (event) => {
-    const { key, target, ctrlKey, altKey, metaKey } = event;
+  document.addEventListener("change", ({ target }) => {
+    if (target === shortcuts()) remember(SHORTCUTS, target.checked ? "on" : "off");
+  });
+  document.addEventListener("keydown", ({ key, target, ctrlKey, altKey, metaKey }) => {
     const inputs = "select, textarea, input:not([type=checkbox], [type=radio])";
     const isTyping = target.isContentEditable || target.matches(inputs);
-    if (["j", "k"].includes(key) && !isTyping && !ctrlKey && !altKey && !metaKey) press(key);
+    if (!isTyping && !ctrlKey && !altKey && !metaKey) press(key);
   });
-
-  // --- tabs ---
-
-  const list = document.querySelector("#answers [role=tablist]");
-  if (!list) return;
-  const tabs = Array.from(list.querySelectorAll("[role=tab]"));
-  const texts = list.dataset;
-  const panelOf = (tab) => document.getElementById(tab.getAttribute("aria-controls"));
-
-  function choose(chosen) {
-    for (const tab of tabs) {
-      tab.setAttribute("aria-selected", tab === chosen);
-      tab.tabIndex = tab === chosen ? 0 : -1;
-      panelOf(tab).hidden = tab !== chosen;
-    }
-    if (chosen !== tabs[0]) open(panelOf(chosen));
-  }
-  for (const tab of tabs) {
-    panelOf(tab).setAttribute("role", "tabpanel");
-    panelOf(tab).setAttribute("aria-labelledby", tab.id);
-    tab.addEventListener("click", () => {
-      remember(CHOICE, tab.dataset.field ?? "");
-      choose(tab);
-    });
-  }
-  list.addEventListener("keydown", ({ key }) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
-    if (!step) return;
-    const next = tabs.at((tabs.indexOf(document.activeElement) + step) % tabs.length);
-    next.focus();
-    next.click();
-  });
-
-  // --- files ---
 
   let zoom = Number(remembered(ZOOM)) || 1;
-  const shown = new Map(); // how the file of a panel is enlarged
+  let page = null; // ends the listeners of the application that is no longer shown
 
-  function enlarge(step) {
-    zoom = ZOOMS.at(Math.min(Math.max(ZOOMS.indexOf(zoom) + step, 0), ZOOMS.length - 1));
-    remember(ZOOM, zoom);
-    for (const apply of shown.values()) apply();
-  }
-  const say = (panel, text) => { panel.querySelector("[role=status]").textContent = text; };
-  function zoomable(panel, apply) {
-    shown.set(panel, apply);
-    apply();
-    for (const button of panel.querySelectorAll("[data-zoom]")) button.hidden = false;
-  }
-  for (const button of document.querySelectorAll("[data-zoom]")) {
-    button.addEventListener("click", () => enlarge(Number(button.dataset.zoom)));
-  }
-
-  class Problem extends Error {} // its message is for the user
-
-  async function fetched(url) {
-    const response = await fetch(url, { redirect: "manual", cache: "no-store" });
-    if (response.ok) return response;
-    if (response.status === 422) throw new Problem(await response.text());
-    throw new Problem({ 0: texts.signedOut, 404: texts.gone }[response.status] ?? texts.failed);
-  }
-
-  async function open(panel) {
-    const { kind, url } = panel.dataset;
-    if (panel.dataset.isOpen) return;
-    panel.dataset.isOpen = "yes";
-    const show = { pdf: showPdf, jpg: showImage, png: showImage, txt: showText, docx: showText, odt: showText }[kind];
-    if (!show) return say(panel, texts.unknown);
-    say(panel, texts.loading);
-    try {
-      say(panel, await show(panel, fetched(url)));
-    } catch (error) {
-      say(panel, error instanceof Problem ? error.message : texts.failed);
-      delete panel.dataset.isOpen; // the next click tries again
+  /** Set up what the page shows of an application, also after review.js has replaced it. */
+  function setUp() {
+    page?.abort();
+    page = new AbortController();
+    const { signal } = page;
+    if (shortcuts()) {
+      shortcuts().closest("[data-shortcuts]").hidden = false;
+      shortcuts().checked = remembered(SHORTCUTS) !== "off";
     }
-  }
 
-  // Each shows the file of a panel when it is fetched, and returns what to say about it.
+    // --- tabs ---
 
-  async function showText(panel, answer) {
-    const text = await (await answer).text();
-    panel.append(Object.assign(document.createElement("div"), {
-      className: "application-text application-document", textContent: text, dir: "auto",
-    }));
-    return text.trim() ? "" : texts.empty;
-  }
+    const list = document.querySelector(".application [role=tablist]");
+    if (!list) return;
+    const tabs = Array.from(list.querySelectorAll("[role=tab]"));
+    const texts = list.dataset;
+    const panelOf = (tab) => document.getElementById(tab.getAttribute("aria-controls"));
 
-  async function showImage(panel, answer) {
-    const image = Object.assign(document.createElement("img"), {
-      src: URL.createObjectURL(await (await answer).blob()), alt: panel.dataset.name,
-    });
-    await image.decode().catch(() => { throw new Problem(texts.broken); });
-    const box = Object.assign(document.createElement("div"), { className: "application-image" });
-    box.append(image);
-    panel.append(box);
-    zoomable(panel, () => { image.style.width = `${100 * zoom}%`; });
-    return "";
-  }
-
-  /** Show a PDF in a frame that has no origin, no cookie and no network but static files. The frame starts while
-   * the file is fetched. */
-  async function showPdf(panel, answer) {
-    const frame = Object.assign(document.createElement("iframe"), {
-      className: "application-frame", title: panel.dataset.name, src: panel.dataset.viewer,
-    });
-    frame.sandbox = "allow-scripts";
-    const send = (message, ...moved) => frame.contentWindow?.postMessage(message, "*", moved);
-    let setReady;
-    let setEnded;
-    const isReady = new Promise((resolve) => { setReady = resolve; });
-    const ended = new Promise((resolve) => { setEnded = resolve; });
-    window.addEventListener("message", ({ source, data }) => {
-      if (!source || source !== frame.contentWindow) return;
-      if (["j", "k"].includes(data?.key)) press(data.key);
-      if (data?.state === "ready") setReady();
-      if (["shown", "password", "damaged"].includes(data?.state)) setEnded(data);
-    });
-    panel.append(frame);
-    try {
-      const bytes = await (await answer).arrayBuffer();
-      const late = new Promise((_resolve, reject) => {
-        setTimeout(() => reject(new Problem(texts.late)), LATE);
+    function choose(chosen) {
+      for (const tab of tabs) {
+        tab.setAttribute("aria-selected", tab === chosen);
+        tab.tabIndex = tab === chosen ? 0 : -1;
+        panelOf(tab).hidden = tab !== chosen;
+      }
+      if (panelOf(chosen).dataset.url) open(panelOf(chosen));
+    }
+    for (const tab of tabs) {
+      panelOf(tab).setAttribute("role", "tabpanel");
+      panelOf(tab).setAttribute("aria-labelledby", tab.id);
+      tab.addEventListener("click", () => {
+        remember(CHOICE, tab.dataset.field ?? "");
+        choose(tab);
       });
-      await Promise.race([isReady, late]);
-      send({ bytes, zoom }, bytes);
-      const { state, pages, limit } = await Promise.race([ended, late]);
-      if (state !== "shown") throw new Problem(texts[state]);
-      zoomable(panel, () => send({ zoom }));
-      const numbers = { shown: Number(limit), pages: Number(pages) };
-      if (numbers.pages <= numbers.shown) return "";
-      return texts.more.replace(/{(\w+)}/g, (_all, name) => numbers[name]);
-    } catch (error) {
-      frame.remove(); // and its worker
-      throw error;
     }
+    list.addEventListener("keydown", ({ key }) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
+      if (!step) return;
+      const next = tabs.at((tabs.indexOf(document.activeElement) + step) % tabs.length);
+      next.focus();
+      next.click();
+    });
+
+    // --- files ---
+
+    const shown = new Map(); // how the file of a panel is enlarged
+
+    function enlarge(step) {
+      zoom = ZOOMS.at(Math.min(Math.max(ZOOMS.indexOf(zoom) + step, 0), ZOOMS.length - 1));
+      remember(ZOOM, zoom);
+      for (const apply of shown.values()) apply();
+    }
+    const say = (panel, text) => { panel.querySelector("[role=status]").textContent = text; };
+    function zoomable(panel, apply) {
+      shown.set(panel, apply);
+      apply();
+      for (const button of panel.querySelectorAll("[data-zoom]")) button.hidden = false;
+    }
+    for (const button of document.querySelectorAll("[data-zoom]")) {
+      button.addEventListener("click", () => enlarge(Number(button.dataset.zoom)));
+    }
+
+    class Problem extends Error {} // its message is for the user
+
+    async function fetched(url) {
+      const response = await fetch(url, { redirect: "manual", cache: "no-store" });
+      if (response.ok) return response;
+      if (response.status === 422) throw new Problem(await response.text());
+      throw new Problem({ 0: texts.signedOut, 404: texts.gone }[response.status] ?? texts.failed);
+    }
+
+    async function open(panel) {
+      const { kind, url } = panel.dataset;
+      if (panel.dataset.isOpen) return;
+      panel.dataset.isOpen = "yes";
+      const show = { pdf: showPdf, jpg: showImage, png: showImage, txt: showText, docx: showText, odt: showText }[kind];
+      if (!show) return say(panel, texts.unknown);
+      say(panel, texts.loading);
+      try {
+        say(panel, await show(panel, fetched(url)));
+      } catch (error) {
+        say(panel, error instanceof Problem ? error.message : texts.failed);
+        delete panel.dataset.isOpen; // the next click tries again
+      }
+    }
+
+    // Each shows the file of a panel when it is fetched, and returns what to say about it.
+
+    async function showText(panel, answer) {
+      const text = await (await answer).text();
+      panel.append(Object.assign(document.createElement("div"), {
+        className: "application-text application-document", textContent: text, dir: "auto",
+      }));
+      return text.trim() ? "" : texts.empty;
+    }
+
+    async function showImage(panel, answer) {
+      const image = Object.assign(document.createElement("img"), {
+        src: URL.createObjectURL(await (await answer).blob()), alt: panel.dataset.name,
+      });
+      await image.decode().catch(() => { throw new Problem(texts.broken); });
+      const box = Object.assign(document.createElement("div"), { className: "application-image" });
+      box.append(image);
+      panel.append(box);
+      zoomable(panel, () => { image.style.width = `${100 * zoom}%`; });
+      return "";
+    }
+
+    /** Show a PDF in a frame that has no origin, no cookie and no network but static files. The frame starts while
+     * the file is fetched. */
+    async function showPdf(panel, answer) {
+      const frame = Object.assign(document.createElement("iframe"), {
+        className: "application-frame", title: panel.dataset.name, src: panel.dataset.viewer,
+      });
+      frame.sandbox = "allow-scripts";
+      const send = (message, ...moved) => frame.contentWindow?.postMessage(message, "*", moved);
+      let setReady;
+      let setEnded;
+      const isReady = new Promise((resolve) => { setReady = resolve; });
+      const ended = new Promise((resolve) => { setEnded = resolve; });
+      window.addEventListener("message", ({ source, data }) => {
+        if (!source || source !== frame.contentWindow) return;
+        if (data?.key) press(data.key);
+        if (data?.state === "ready") setReady();
+        if (["shown", "password", "damaged"].includes(data?.state)) setEnded(data);
+      }, { signal });
+      panel.append(frame);
+      try {
+        const bytes = await (await answer).arrayBuffer();
+        const late = new Promise((_resolve, reject) => {
+          setTimeout(() => reject(new Problem(texts.late)), LATE);
+        });
+        await Promise.race([isReady, late]);
+        send({ bytes, zoom }, bytes);
+        const { state, pages, limit } = await Promise.race([ended, late]);
+        if (state !== "shown") throw new Problem(texts[state]);
+        zoomable(panel, () => send({ zoom }));
+        const numbers = { shown: Number(limit), pages: Number(pages) };
+        if (numbers.pages <= numbers.shown) return "";
+        return texts.more.replace(/{(\w+)}/g, (_all, name) => numbers[name]);
+      } catch (error) {
+        frame.remove(); // and its worker
+        throw error;
+      }
+    }
+
+    list.hidden = false;
+    if (list.closest("#answers")) document.getElementById("answers-title").classList.add("sr-only");
+    const wanted = remembered(CHOICE);
+    choose((wanted && (tabs.find((tab) => tab.dataset.field === wanted) ?? tabs[1])) || tabs[0]);
   }
 
-  list.hidden = false;
-  document.getElementById("answers-title").classList.add("sr-only");
-  const wanted = remembered(CHOICE);
-  choose((wanted && (tabs.find((tab) => tab.dataset.field === wanted) ?? tabs[1])) || tabs[0]);
+  setUp();
+  document.addEventListener("application:shown", setUp);
 });

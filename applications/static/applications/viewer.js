@@ -1,5 +1,5 @@
 // Shows a PDF in a frame without an origin (decisions.md #245), which the page of an application fills:
-// it gets {bytes}, {zoom}, and says {state: "ready" | "shown" | "password" | "damaged", pages}, {key: "j" | "k"}.
+// it gets {bytes}, {zoom}, and says {state: "ready" | "shown" | "password" | "damaged", pages}, {key}, a key of reader.js.
 const PAGES = 50; // that are shown
 const PIXELS = 16_000_000; // of a page, so that browsers draw it
 const IMAGE_PIXELS = 50_000_000;
@@ -146,6 +146,6 @@ addEventListener("message", ({ source, data }) => {
 });
 
 addEventListener("keydown", ({ key, ctrlKey, altKey, metaKey }) => {
-  if (["j", "k"].includes(key) && !ctrlKey && !altKey && !metaKey) tell({ key });
+  if (/^[jk0-5?]$/.test(key) && !ctrlKey && !altKey && !metaKey) tell({ key });
 });
 tell({ state: "ready" });

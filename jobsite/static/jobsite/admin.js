@@ -110,3 +110,15 @@ document.addEventListener("submit", (event) => {
   const own = Object.keys(localStorage).filter((name) => name.startsWith("unsaved:"));
   own.forEach((name) => localStorage.removeItem(name));
 });
+
+// A menu closes on Escape, and when another place is clicked.
+const closeMenus = (except) => document.querySelectorAll(".panel-menu[open]").forEach((menu) => {
+  if (menu !== except) menu.open = false;
+});
+document.addEventListener("click", ({ target }) => closeMenus(target.closest(".panel-menu")));
+document.addEventListener("keydown", (event) => {
+  const menu = event.key === "Escape" && event.target.closest(".panel-menu[open]");
+  if (!menu) return;
+  menu.open = false;
+  menu.querySelector("summary").focus();
+});
