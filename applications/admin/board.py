@@ -1,7 +1,6 @@
 """The board: applications by stage. Everything works with forms; a script adds drag and drop."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,10 +8,12 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Count, F, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.http import HttpResponse
+from django.middleware.csrf import get_token
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
-from django.utils.html import format_html_join
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import mark_safe
 from django.utils.timesince import timesince
 from django.utils.translation import gettext
 from unfold.contrib.filters.forms import AutocompleteDropdownForm
@@ -35,7 +36,7 @@ class Column:
     needs_confirmation: bool
     list_url: str
     count: int = 0
-    cards: list[dict[str, object]] = field(default_factory=list)
+    cards: list[str] = field(default_factory=list)
 
 
 class BoardAdmin(BrandScopedNoAddAdmin):
@@ -59,7 +60,14 @@ class BoardAdmin(BrandScopedNoAddAdmin):
             data={"vacancy__id__exact": vacancy.pk if vacancy else None},
         )  # fmt: skip
         form.fields["vacancy__id__exact"].queryset = own
-        found = columns(request, rows, vacancy)
+        may_move = self.has_change_permission(request)
+        cards = Cards(request, names_vacancy=vacancy is None, may_move=may_move)
+        found = columns(request, rows, vacancy, cards)
+        pages = self.admin_site._registry[Vacancy]
+        head = None
+        if vacancy and pages.has_view_permission(request):
+            row = pages.get_queryset(request).filter(pk=vacancy.pk).first()
+            head = pages.head_of(request, row) if row else None  # type: ignore[attr-defined]
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -67,19 +75,87 @@ class BoardAdmin(BrandScopedNoAddAdmin):
             "title": gettext("Board: %(vacancy)s") % {"vacancy": vacancy} if vacancy else gettext("Board"),
             "vacancy": vacancy,
             "form": form,
+            "head": head,
+            "fieldsets": [name for name, _spec in pages.get_fieldsets(request, vacancy)] if head else [],
             "columns": found,
             "has_cards": any(column.count for column in found),
-            # the same for every card, so made once
-            "options": format_html_join(
-                "", '<option value="{}">{}</option>', ((each.pk, each) for each in stages(request))
-            ),
-            "may_move": self.has_change_permission(request),
-            "back": request.get_full_path(),
         }
         return TemplateResponse(request, "admin/applications/application/board.html", context)
 
 
-def columns(request: UserRequest, rows: Any, vacancy: Vacancy | None) -> list[Column]:
+class Cards:
+    """Makes the cards of a board, without a template: there can be 20 for each stage."""
+
+    def __init__(self, request: UserRequest, *, names_vacancy: bool, may_move: bool) -> None:
+        self.now = timezone.now()
+        self.names_vacancy = names_vacancy
+        self.url = reverse("admin:applications_application_change", args=[0])
+        self.texts = {
+            "age": gettext("%(age)s ago"),
+            "rating": gettext("rated %(rating)s/5"),
+            "move": gettext("Move %(name)s to"),
+        }
+        self.marks = {
+            "is-new": gettext("New"),
+            "is-repeated": gettext("Applied again"),
+            "is-withdrawn": gettext("Withdrawn"),
+        }
+        # The same for each card.
+        self.menu_of = ""
+        if may_move:
+            buttons = format_html_join(
+                "",
+                '<button type="submit" name="stage" value="{}">{}{}</button>',
+                ((each.pk, each, "…" if each.needs_confirmation else "") for each in stages(request)),
+            )
+            self.menu_of = format_html(
+                '<form method="post" action="{}" class="board-move">'
+                '<input type="hidden" name="csrfmiddlewaretoken" value="{}">'
+                '<input type="hidden" name="back" value="{}">{}',
+                reverse("admin:applications_application_move"),
+                get_token(request),
+                request.get_full_path(),
+                buttons,
+            )
+
+    def html(self, application: Application) -> str:
+        name = application.display_name
+        facts = [self.texts["age"] % {"age": timesince(application.created_at, self.now, depth=1)}]
+        if self.names_vacancy:
+            link = '<a class="text-link" href="?vacancy__id__exact={}">{}</a>'
+            facts.insert(0, format_html(link, application.vacancy_id, application.vacancy.title))
+        if application.rating:
+            facts.append(self.texts["rating"] % {"rating": application.rating})
+        applies = (application.read_at is None, application.is_repeated, application.withdrawn_at)
+        marks = [mark for mark, is_marked in zip(self.marks.items(), applies, strict=True) if is_marked]
+        return format_html(
+            '<li class="board-card" data-card data-name="{}"{}><a class="board-name" href="{}">{}</a>'
+            '<p class="board-facts">{}</p>{}{}</li>',
+            name,
+            mark_safe(' draggable="true"') if self.menu_of else "",
+            self.url.replace("/0/", f"/{application.pk}/"),
+            name,
+            format_html_join(" · ", "{}", ((each,) for each in facts)),
+            format_html('<p class="panel-row">{}</p>', _marks(marks)) if marks else "",
+            self._menu(application, name) if self.menu_of else "",
+        )
+
+    def _menu(self, application: Any, name: str) -> str:
+        return format_html(
+            '<details class="panel-menu board-menu"><summary aria-label="{}">'
+            '<span class="material-symbols-outlined" aria-hidden="true">more_horiz</span></summary>'
+            '{}<input type="hidden" name="applications" value="{}"></form></details>',
+            self.texts["move"] % {"name": name},
+            self.menu_of,
+            ApplicationSelection({application.pk: application.change_id}),
+        )
+
+
+def _marks(marks: list[tuple[str, str]]) -> str:
+    return format_html_join("", '<span class="panel-state {}">{}</span>', marks)
+
+
+def columns(request: UserRequest, rows: Any, vacancy: Vacancy | None, cards: Cards) -> list[Column]:
     """Return a column per stage. One query counts the applications, one finds the newest ones of each stage,
     and one reads their cards."""
     url = reverse("admin:applications_application_changelist")
@@ -100,18 +176,9 @@ def columns(request: UserRequest, rows: Any, vacancy: Vacancy | None) -> list[Co
         if stage in found:
             shown[stage].append(pk)
     pks = [pk for of_stage in shown.values() for pk in of_stage]
-    cards = Application.objects.filter(pk__in=pks).with_latest_change().select_related("user", "vacancy")
+    named = Application.objects.filter(pk__in=pks).with_latest_change().select_related("user", "vacancy")
     fields = ("user", "vacancy", "created_at", "rating", "read_at", "is_repeated", *NAMES)
-    by_pk = cards.only(*fields).in_bulk()
-    now = timezone.now()
+    by_pk = named.only(*fields).in_bulk()
     for stage, of_stage in shown.items():
-        found[stage].cards = [card(by_pk[pk], now) for pk in of_stage if pk in by_pk]
+        found[stage].cards = [cards.html(by_pk[pk]) for pk in of_stage if pk in by_pk]
     return list(found.values())
-
-
-def card(application: Application, now: datetime) -> dict[str, object]:
-    return {
-        "application": application,
-        "selection": ApplicationSelection({application.pk: application.change_id}),
-        "age": timesince(application.created_at, now, depth=1),
-    }

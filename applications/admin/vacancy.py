@@ -1,20 +1,35 @@
 """The admin of vacancies, with the number of applications."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from applications.admin.reports import ReportPages
-from applications.models import Application
+from applications.models import Application, Stage
 from jobsite.admin.base import counted
-from jobsite.types import UserRequest
+from jobsite.types import Context, UserRequest
 from vacancies.admin.vacancy import VacancyAdmin as BaseVacancyAdmin
 from vacancies.models import Vacancy
+
+
+def candidates_of(vacancy: Vacancy) -> Context:
+    """Return the number of applications for `vacancy`, in all and by stage, with its board."""
+    rows = Application.objects.filter(vacancy=vacancy)
+    by_stage = dict(rows.with_stage().order_by().values_list("stage_id").annotate(count=Count("pk")))
+    query = urlencode({"vacancy__id__exact": vacancy.pk})
+    stages = Stage.objects.filter(pk__in=[pk for pk in by_stage if pk])
+    return {
+        "url": f"{reverse('admin:applications_application_board')}?{query}",
+        "review_url": f"{reverse('admin:applications_application_review')}?{query}" if by_stage else "",
+        "count": sum(by_stage.values()),
+        "stages": [{"name": str(stage), "count": by_stage[stage.pk]} for stage in stages],
+    }
 
 
 @admin.register(Vacancy)
@@ -24,6 +39,13 @@ class VacancyAdmin(BaseVacancyAdmin):
     def get_queryset(self, request: UserRequest) -> QuerySet:
         count = counted(Application.objects.all(), "vacancy")
         return super().get_queryset(request).annotate(application_count=count)
+
+    def head_of(self, request: UserRequest, vacancy: Vacancy) -> Context:
+        """Add the candidates, for those who may see applications."""
+        head = super().head_of(request, vacancy)
+        if request.user.has_perm("applications.view_application"):
+            head["candidates"] = candidates_of(vacancy)
+        return head
 
     list_columns = (*BaseVacancyAdmin.list_columns, "applied")
     default_columns = (*BaseVacancyAdmin.default_columns, "applied")

@@ -50,6 +50,12 @@ def follow(page: Any, role: str, name: str, **which: Any) -> None:
         page.get_by_role(role, name=name, exact=True, **which).click()
 
 
+def follow_in_menu(page: Any, name: str) -> None:
+    """Open the menu of a vacancy and click a link in it."""
+    page.locator(".vacancy-head summary").click()
+    follow(page, "link", name)
+
+
 def save(page: Any, button: str = "_continue") -> None:
     with page.expect_navigation():
         page.click(f"[name={button}]")

@@ -333,12 +333,19 @@ def test_actions_of_a_vacancy_are_a_toolbar(
     sign_in(page, site, world, "Recruiter")
     visit(page, f"{site}/admin/vacancies/vacancy/{world.own.draft.pk}/change/")
     toolbar = page.get_by_role("toolbar", name="Actions for this vacancy")
-    names = toolbar.get_by_role("link").all_inner_texts()
+    names = toolbar.locator("> a, > details > summary").all_inner_texts()
     tabs_to(page, "[role=toolbar] *")
     focused = "document.activeElement.innerText"
     assert page.evaluate(focused) == names[0]
     for key, name in (("ArrowRight", names[1]), ("End", names[-1]), ("ArrowRight", names[0])):
         page.keyboard.press(key)
         assert page.evaluate(focused) == name
+    assert names[-1].startswith("More")
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")  # the menu
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.getAttribute('role')") == "tab"
+    assert page.evaluate("document.activeElement.closest('.panel-menu') !== null")
+    page.keyboard.press("Escape")
+    assert page.evaluate(focused) == names[-1]
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('.tabs-row') !== null")

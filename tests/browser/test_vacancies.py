@@ -14,6 +14,7 @@ from tests.browser.admin import (
     QUESTIONS,
     choose,
     follow,
+    follow_in_menu,
     log_in,
     make_office,
     picture,
@@ -116,12 +117,12 @@ def test_vacancy_is_drafted_published_deleted_and_restored(
     assert item["title"] == "Nurse"
 
     # Copied.
-    follow(page, "link", "Duplicate")
+    follow_in_menu(page, "Duplicate")
     follow(page, "button", "Duplicate")
     copy = Vacancy.objects.exclude(pk=nurse.pk).get()
     assert page.url == f"{site}{ADMIN}{copy.pk}/change/"
     tab(page, "Publication")
-    assert page.locator(".panel-bar .panel-state").inner_text() == "Draft"
+    assert page.locator(".vacancy-head .panel-state").inner_text() == "Draft"
     dates = ("publish_from_0", "publish_from_1", "last_day")
     assert [page.input_value(f"#id_{name}") for name in dates] == ["", "", ""]
 
@@ -138,7 +139,7 @@ def test_vacancy_is_drafted_published_deleted_and_restored(
 
     # Put away: out of the list, in the filter.
     visit(page, change)
-    follow(page, "link", "Archive")
+    follow_in_menu(page, "Archive")
     follow(page, "button", "Archive")
     page.get_by_text("1 vacancy was archived.").wait_for()
     link = page.locator(f"#result_list a[href*='/vacancy/{nurse.pk}/change/']")
@@ -151,7 +152,8 @@ def test_vacancy_is_drafted_published_deleted_and_restored(
     # Deleted, and back under its old number.
     visit(page, change)
     with page.expect_navigation():
-        page.get_by_role("link", name="Delete").first.click()
+        page.locator(".vacancy-head summary").click()
+        page.get_by_role("link", name="Delete…").click()
     with page.expect_navigation():
         page.locator("#content").get_by_role("button", name=re.compile("Yes|Delete")).click()
     assert not Vacancy.objects.filter(pk=nurse.pk).exists()

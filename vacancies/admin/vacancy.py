@@ -21,6 +21,7 @@ from vacancies.access import brands_of, preselected_brand
 from vacancies.admin.base import ContentAdmin
 from vacancies.admin.catalogue.form import forms_for
 from vacancies.admin.edit.autosave import AutosavePages
+from vacancies.admin.edit.head import head_of
 from vacancies.admin.edit.inlines import AttachmentInline, PlaceInline, RecruiterInline
 from vacancies.admin.edit.page import EditPage
 from vacancies.admin.edit.requisition import RequisitionPages
@@ -188,6 +189,9 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
             # Locked: of two concurrent saves, the second one is merged with the first one (conflict.py).
             vacancy = Vacancy.objects.select_for_update().filter(pk=vacancy.pk).first()
         return vacancy
+
+    def head_of(self, request: UserRequest, vacancy: Vacancy) -> Context:
+        return head_of(self, request, vacancy)
 
     def _changeform_view(
         self, request: UserRequest, object_id: str | None, form_url: str, extra_context: Context | None

@@ -1,5 +1,6 @@
-// The board: moves cards without loading the page again, by their forms and by drag and drop. The server decides;
-// without this script, the forms do the same. Moves that need a confirmation are always posted as a page.
+// The board: moves cards without loading the page again, by their menus, by dragging, and by keys: arrows go from card
+// to card, and with Shift they move the card. The server decides; without this script, the menus do the same. Moves
+// that need a confirmation are always posted as a page.
 (() => {
   const board = document.querySelector(".board-columns");
   const status = document.querySelector("[data-board-status]");
@@ -17,6 +18,7 @@
     });
   };
 
+  let isPosting = false; // as a page, not by this script
   const columnOf = (element) => element.closest("[data-stage]");
   const count = (column, change) => {
     const shown = column.querySelector("[data-count]");
@@ -27,7 +29,6 @@
     const before = columnOf(card);
     const form = card.querySelector(".board-move");
     form.applications.value = applications;
-    form.stage.value = "";
     if (before === column) return;
     column.querySelector("[data-cards]").prepend(card);
     count(before, -1);
@@ -37,16 +38,15 @@
   const move = async (card, column) => {
     const form = card.querySelector(".board-move");
     if (columnOf(card) === column || card.classList.contains("is-moving")) return;
-    form.stage.value = column.dataset.stage;
-    if (column.hasAttribute("data-decides")) {
-      form.submit(); // shows the page that asks for a confirmation
-      return;
-    }
+    const post = () => form.requestSubmit(form.querySelector(`[value="${column.dataset.stage}"]`));
+    if (column.hasAttribute("data-decides")) return post(); // shows the page that asks for a confirmation
+    const body = new FormData(form);
+    body.append("stage", column.dataset.stage);
     card.classList.add("is-moving");
     try {
       const response = await fetch(form.action, {
         method: "POST",
-        body: new FormData(form),
+        body,
         headers: { Accept: "application/json" },
         redirect: "error",
       });
@@ -54,11 +54,12 @@
       const result = await response.json();
       if (response.ok) {
         place(card, column, result.applications);
-        form.stage.focus();
+        card.querySelector(".board-name").focus();
       }
       say(`${card.dataset.name}: ${result.message}`, !response.ok, result);
     } catch {
-      form.submit(); // signed out, or the server failed: the page says what happened
+      isPosting = true; // signed out, or the server failed: the page says what happened
+      post();
     } finally {
       card.classList.remove("is-moving");
     }
@@ -66,10 +67,29 @@
 
   board.addEventListener("submit", (event) => {
     const form = event.target.closest(".board-move");
-    const column = board.querySelector(`[data-stage="${CSS.escape(form.stage.value)}"]`);
-    if (!column || column.hasAttribute("data-decides")) return; // the browser posts the form
+    const column = board.querySelector(`[data-stage="${CSS.escape(event.submitter.value)}"]`);
+    if (isPosting || !column || column.hasAttribute("data-decides")) return; // the browser posts the form
     event.preventDefault();
+    form.closest("details").open = false;
     move(form.closest("[data-card]"), column);
+  });
+
+  const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
+  board.addEventListener("keydown", (event) => {
+    const card = event.target.matches(".board-name") && event.target.closest("[data-card]");
+    const [across, down] = ARROWS[event.key] ?? [];
+    if (!card || down === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    const all = Array.from(board.querySelectorAll("[data-stage]"));
+    const column = all[all.indexOf(columnOf(card)) + across];
+    if (event.shiftKey) {
+      if (across && column) move(card, column);
+      return;
+    }
+    const place = Array.from(card.parentElement.children).indexOf(card);
+    const cards = column?.querySelectorAll(".board-name") ?? [];
+    const wanted = cards[Math.min(Math.max(place + down, 0), cards.length - 1)];
+    wanted?.focus();
   });
 
   let dragged = null;

@@ -183,6 +183,7 @@ document.addEventListener("DOMContentLoaded", () => {
     if (!what || !page || submitter?.hasAttribute("data-decides")) return;
     event.preventDefault();
     const fields = Object.fromEntries([...new FormData(form), [submitter.name, submitter.value]]);
+    delete fields.csrfmiddlewaretoken; // there is another one after signing in again: see flush()
     keep(`${page.dataset.review}:${what}`, { url: form.action, fields });
     if (what === "rating") showRating(page, fields.rating);
     flush();

@@ -58,7 +58,7 @@
 
   /** A toolbar is one tab stop. Arrow keys move in it (ARIA Authoring Practices). */
   function joinToolbar(toolbar) {
-    const items = Array.from(toolbar.querySelectorAll("a[href], button"));
+    const items = Array.from(toolbar.querySelectorAll(":scope > a, :scope > details > summary"));
     const stop = (item) => items.forEach((each) => (each.tabIndex = each === item ? 0 : -1));
     stop(items[0]);
     toolbar.addEventListener("focusin", (event) => items.includes(event.target) && stop(event.target));
@@ -107,7 +107,7 @@
 
   document.addEventListener("DOMContentLoaded", joinSelect2); // before the scripts of widgets
   window.addEventListener("load", () => {
-    document.querySelectorAll(".panel-bar [role=toolbar]").forEach(joinToolbar);
+    document.querySelectorAll(".vacancy-head [role=toolbar]").forEach(joinToolbar);
     setTimeout(() => complete(document)); // after the scripts of widgets
   });
   document.addEventListener("htmx:afterSwap", (event) => complete(event.target));

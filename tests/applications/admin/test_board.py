@@ -1,27 +1,30 @@
 """The board: columns, cards, brand scoping. tests/browser/test_board.py moves cards."""
 
+import re
+
 import pytest
+from django.contrib.auth.models import Permission
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from pytest_django.asserts import assertContains, assertNotContains
 
 from applications.admin import board
 from applications.models import Application
 from applications.operations import move
-from tests.applications.admin.conftest import FOREIGN, apply, staff
+from tests.applications.admin.conftest import FOREIGN, apply, colleague, staff
 from tests.factories import make_vacancy
 
 pytestmark = pytest.mark.django_db
-BOARD = "/admin/applications/application/board/"
+LIST = "/admin/applications/application/"
+BOARD = f"{LIST}board/"
+NAME = re.compile(r'class="board-name"[^>]*>([^<]+)<')
 
 
 def columns(client, **query):
     """Return the number and the names of each column."""
     found = client.get(BOARD, query).context["columns"]
-    return {
-        str(each.stage): (each.count, [card["application"].display_name for card in each.cards])
-        for each in found
-    }
+    return {str(each.stage): (each.count, NAME.findall("".join(each.cards))) for each in found}
 
 
 def test_applications_are_in_the_columns_of_their_stages(office, at):
@@ -85,3 +88,35 @@ def test_auditor_sees_cards_without_forms(office):
     assertContains(page, "Mia")
     for text in ("board-move", "draggable"):
         assertNotContains(page, text)
+
+
+def test_vacancy_leads_with_its_candidates(office, at):
+    """The head is the same on the page and on the board of a vacancy."""
+    jan = apply(office.own.vacancy, "Jan", stage=office.new)
+    apply(office.own.vacancy, "Tom", stage=office.new)
+    move(applications=Application.objects.filter(pk=jan.pk), stage=office.rejected, author=None, at=at)
+    apply(make_vacancy(title="Baker", brand=office.brand), "Zoë", stage=office.new)
+    pk = office.own.vacancy_id
+    query = f"?vacancy__id__exact={pk}"
+    for url in (f"/admin/vacancies/vacancy/{pk}/change/", f"{BOARD}{query}"):
+        page = office.anna.get(url)
+        head = page.context["head"]
+        assert head["candidates"] == {
+            "url": f"{BOARD}{query}", "count": 3, "review_url": f"{LIST}review/{query}",
+            "stages": [
+                {"name": "New", "count": 2}, {"name": "Rejected", "count": 1},
+            ],
+        }  # fmt: skip
+        assert head["main"] is None  # it is published
+        assert str(head["menu"][-1]["label"]) == "Delete…"
+        assertContains(page, 'class="tabs-link"')
+        assertNotContains(page, "Delete vacancy")
+    assert "head" not in office.anna.get("/admin/vacancies/vacancy/add/").context
+    assert office.anna.get(BOARD).context["head"] is None
+    user = colleague("vera", "", office.brand)
+    user.user_permissions.add(Permission.objects.get(codename="view_vacancy"))
+    reader = Client()
+    reader.force_login(user)
+    page = reader.get(f"/admin/vacancies/vacancy/{pk}/change/")
+    assert "candidates" not in page.context["head"]
+    assertNotContains(page, "Review…")

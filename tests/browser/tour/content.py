@@ -2,12 +2,23 @@
 only what every version has."""
 
 from datetime import timedelta
+from hashlib import sha256
 
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from applications.models import Application, MailTemplate, Stage, StageChange
+from applications.models import (
+    Application,
+    FormSnapshot,
+    MailTemplate,
+    Stage,
+    StageChange,
+    Submission,
+    SubmissionFile,
+)
 from applications.models.application import new_reference
+from jobsite import private_files
+from tests.applications.pdf import pdf
 from vacancies.history.versions import record
 from vacancies.models import Change, Recruiter, Vacancy
 
@@ -50,6 +61,15 @@ for days, text in ((7, "The text of last week."), (2, "Wrong text."), (1, "Wrong
 inbox = make("Tour applications")
 stage = Stage.objects.order_by("position", "pk").first()
 people = [(f"Given{number}", "Tourist") for number in range(12)] + [("Noor", "Zyxmans")]
+questions = [
+    {
+        "title": "About you", "description": "", "fields": [
+            {"name": name, "type": type_, "label": label, "required": False, "css": "col-12"}
+            for name, type_, label in (("why", "textarea", "Why this job?"), ("cv", "file", "CV"))
+        ],
+    }
+]  # fmt: skip
+snapshot = FormSnapshot.objects.create(digest="tour", sections=questions)
 for number, (given, family) in enumerate(people):
     at, address = now - timedelta(hours=number), f"{given}.{family}@example.org".lower()
     application = Application.objects.create(
@@ -57,5 +77,15 @@ for number, (given, family) in enumerate(people):
         email_folded=address, language="en", created_at=at, updated_at=at,
     )  # fmt: skip
     StageChange.objects.create(application=application, stage=stage, at=at)
+    submission = Submission.objects.create(
+        application=application, snapshot=snapshot, values={"why": "I like people. " * 20, "cv": "cv.pdf"},
+        consent_text="I agree.", consent_version=1, consented_at=at, fingerprint=f"tour {number}",
+    )  # fmt: skip
+    content, stored = pdf(f"CV of {given} {family}"), f"{number:032x}"
+    private_files.write(stored, [content])
+    SubmissionFile.objects.create(
+        submission=submission, original_name="cv.pdf", field="cv", kind="pdf", path=stored,
+        size=len(content), sha256=sha256(content).hexdigest(),
+    )  # fmt: skip
 texts = {"subject_en": "Your application", "body_en": "Dear {name}, thank you."}
 MailTemplate.objects.get_or_create(name="Rejection of the tour", defaults=texts)

@@ -41,6 +41,14 @@ def open_vacancy(hand: Hand, title: str) -> None:
     hand.follow(hand.page.locator("#result_list").get_by_role("link", name=title))
 
 
+def in_menu(hand: Hand, name: str) -> None:
+    """Click a link of the page of a vacancy, in its menu if there is one."""
+    more = hand.page.locator(".vacancy-head summary")
+    if more.count():
+        hand.click(more)
+    hand.follow(hand.link(name))
+
+
 def select_all(hand: Hand) -> None:
     hand.click(hand.page.locator("#action-toggle"), hand.page.get_by_label(re.compile("Select all")))
 
@@ -163,7 +171,7 @@ def find_applicant(hand: Hand) -> None:
 @task("Duplicate a vacancy")
 def duplicate(hand: Hand) -> None:
     open_vacancy(hand, "Tour duplicate")
-    hand.follow(hand.link("Duplicate"))
+    in_menu(hand, "Duplicate")
     confirm(hand, "Duplicate")
     hand.find(hand.text(re.compile("duplicated|copy", re.IGNORECASE)))
 
@@ -172,7 +180,7 @@ def duplicate(hand: Hand) -> None:
 def schedule(hand: Hand) -> None:
     page = hand.page
     open_vacancy(hand, "Tour schedule")
-    hand.follow(hand.link("Schedule…"))
+    in_menu(hand, "Schedule…")
     fill_date(hand, page.locator("#id_publish_from_0"), 7)
     hand.type("09:00", page.locator("#id_publish_from_1"))
     hand.press("Escape") if page.locator(".clockbox:visible").count() else None
@@ -184,7 +192,7 @@ def schedule(hand: Hand) -> None:
 def undo_unpublish(hand: Hand) -> None:
     """Counted from the moment after the mistake."""
     open_vacancy(hand, "Tour unpublish")
-    hand.follow(hand.link("Unpublish"))
+    in_menu(hand, "Unpublish")
     confirm(hand, "Unpublish")
     hand.find(hand.text(re.compile("1 vacancy was unpublished")))
     hand.clicks = hand.keys = hand.pages = 0
@@ -256,3 +264,75 @@ def report(hand: Hand) -> None:
         menu(hand, "Reports")
         hand.follow(hand.link("Last month"))
     hand.find(hand.page.locator("#report-vacancies-sources"))
+
+
+@task("Read 13 applications with their CVs, and rate them")
+def read_and_rate(hand: Hand) -> None:
+    """Counted from the page of the vacancy, or its list of applications if that has no review."""
+    page = hand.page
+    review = page.get_by_role("link", name="Review…")
+    open_vacancy(hand, "Tour applications")
+    if not review.count():
+        menu(hand, "Applications")
+        search_list(hand, "Tour applications")
+    hand.clicks = hand.keys = hand.pages = 0
+    hand.seconds = hand.waited = 0.0
+    if not review.count():
+        rate_on_pages(hand)
+        return
+    hand.follow(review)
+    for number in range(1, 14):
+        hand.find(page.locator(".application-frame"))
+        hand.type("4")
+        hand.find(page.locator("[data-review-status]", has_text="4/5"))
+        if number < 13:
+            hand.press("j")
+            hand.find(page.get_by_text(f"{number + 1} of 13", exact=True).first)
+
+
+def rate_on_pages(hand: Hand) -> None:
+    page = hand.page
+    hand.follow(page.locator("#result_list tbody th a").first)
+    hand.click(page.get_by_role("tab", name="CV"))  # the page remembers it
+    for number in range(1, 14):
+        hand.find(page.locator(".application-frame"))
+        hand.click(page.get_by_role("radio", name="4"))
+        hand.follow(page.get_by_role("button", name="Save", exact=True))
+        if number < 13:
+            hand.follow(page.get_by_role("link", name="Older"))
+
+
+@task("Create a real vacancy: options, form, closing date, preview, publish")
+def create_real(hand: Hand) -> None:
+    page = hand.page
+    hand.follow(hand.link("New vacancy"))
+    hand.type("Tour nurse for the day", page.locator("#id_title"))
+    hand.press("Tab")
+    hand.press("Enter")  # opens the brands
+    hand.find(page.locator(".select2-results__option--highlighted:not(.loading-results)"))
+    hand.press("Enter")
+    hand.paste(TEXT, page.get_by_role("textbox", name="Description", exact=True))
+    hand.click(page.get_by_role("tab", name="Job details"))
+    for field in ("functiongroup", "contract_types", "work_regimes", "regions"):
+        if page.locator(f"#id_{field}").count():
+            first_choice(hand, page.locator(f"#id_{field} + .select2 .select2-selection"))
+    hand.click(page.get_by_role("tab", name="People"))
+    first_choice(hand, page.locator("#id_head_recruiter + .select2 .select2-selection"))
+    hand.click(page.get_by_role("tab", name="Application form"))
+    first_choice(hand, page.locator("#id_form + .select2 .select2-selection"))
+    hand.click(page.get_by_role("tab", name="Publication"))
+    fill_date(hand, page.locator("#id_last_day"), 30)
+    hand.follow(page.locator("[name=_continue]"))
+    with page.expect_popup() as opened:
+        hand.click(hand.link("Preview"))
+    opened.value.close()
+    hand.follow(hand.link("Publish now"))
+    confirm(hand, "Publish now")
+    hand.find(hand.text(re.compile("1 vacancy was published")))
+
+
+def first_choice(hand: Hand, box: Any) -> None:
+    """Open a searched select and choose its first row."""
+    hand.click(box)
+    hand.find(hand.page.locator(".select2-results__option--highlighted:not(.loading-results)"))
+    hand.press("Enter")

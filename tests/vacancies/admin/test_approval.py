@@ -76,7 +76,11 @@ def outcomes(vacancy: Vacancy) -> list[str]:
 
 
 def buttons(client: Client, vacancy: Vacancy) -> list[str]:
-    return [button["url"] for button in client.get(page(vacancy)).context["publication_buttons"]]
+    """Return the addresses of the publication actions that the page offers."""
+    head = client.get(page(vacancy)).context["head"]
+    others = {url(vacancy, name) for name in ("template", "application-form", "delete")}
+    found = [each["url"] for each in (head["main"], *head["menu"]) if each]
+    return [each for each in found if each not in others]
 
 
 # --- two people ---

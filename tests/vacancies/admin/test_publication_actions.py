@@ -46,8 +46,10 @@ def test_page_offers_the_applicable_actions_and_confirms_them(anna: Client, at: 
     }.items():
         vacancy = make_vacancy(**STATES[state])
         before = Vacancy.objects.values().get(pk=vacancy.pk)
-        urls = [button["url"] for button in anna.get(page(vacancy)).context["publication_buttons"]]
-        assert urls == [f"{LIST}{vacancy.pk}/{name}/" for name in offered]
+        head = anna.get(page(vacancy)).context["head"]
+        urls = [each["url"] for each in (head["main"], *head["menu"]) if each]
+        always = ["template", "application-form", "delete"]
+        assert urls == [f"{LIST}{vacancy.pk}/{name}/" for name in (*offered, *always)]
         for name in NAMES:
             assert anna.get(f"{LIST}{vacancy.pk}/{name}/").status_code == 200
         assert (Vacancy.objects.values().get(pk=vacancy.pk), Version.objects.count()) == (before, 0)

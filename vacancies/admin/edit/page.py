@@ -16,7 +16,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from unfold.forms import AdminForm
 
-from jobsite.text.formats import format_datetime
 from jobsite.text.html_tables import HAS_TABLE
 from jobsite.types import Context, UserRequest
 from vacancies.admin.base import TABLE_NOTE
@@ -31,8 +30,6 @@ from vacancies.admin.edit.prefill import start_of_request
 from vacancies.admin.edit.requisition import box
 from vacancies.admin.edit.typing_aids import typing_aids
 from vacancies.admin.publication.approval import last_request
-from vacancies.admin.publication.pages import PublicationPages
-from vacancies.dates import closing_date_of
 from vacancies.fields import html_fields
 from vacancies.history.versions import Content
 from vacancies.models import State, Vacancy
@@ -234,13 +231,10 @@ class EditPage:
     def _vacancy_context(self, vacancy: Vacancy) -> Context:
         admin, request = self.admin, self.request
         return {
-            "state": vacancy.state,
-            "state_text": state_text(vacancy),
-            "publication_buttons": PublicationPages(admin).buttons(request, vacancy),
+            "head": admin.head_of(request, vacancy),
+            "show_delete": False,  # it is in the menu, not beside "Save"
             "shows_review": vacancy.state in (State.PUBLISHED, State.SCHEDULED)
             and admin.has_change_permission(request, vacancy),
-            "shows_form": request.user.has_perm("forms_structure.view_form"),
-            "may_save_template": request.user.has_perm(templates.ADD),
             **last_request(request.user, vacancy),
             **box(request.user, vacancy),
         }
@@ -256,21 +250,3 @@ def warnings_about(vacancy: Vacancy) -> list[str]:
         for row in with_warnings(shown, at=at)
         if (found := content_warnings(row))
     ]
-
-
-def state_text(vacancy: Vacancy) -> str:
-    """Return the state of the vacancy in one sentence."""
-    begin, end = vacancy.publish_from, vacancy.publish_until
-    until = closing_date_of(vacancy)
-    match vacancy.state:
-        case State.SCHEDULED if begin:
-            return _("Goes live on %(publish_from)s.") % {"publish_from": format_datetime(begin)}
-        case State.PUBLISHED if end:
-            return _("Public, closing date %(day)s.") % {"day": until}
-        case State.PUBLISHED:
-            return _("Public, no closing date.")
-        case State.EXPIRED:
-            return _("Was public until %(day)s.") % {"day": until}
-        case State.ARCHIVED:
-            return _("Not public and hidden from the list.")
-    return _("Not public.")

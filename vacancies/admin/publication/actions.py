@@ -223,7 +223,6 @@ ACTIONS = (
         undo.delete,
         frozenset(State),
         permission="delete",
-        is_button=False,  # the page has one beside "Save"
         is_danger=True,
         overwritten=overwrite_notes.notes_for_unpublish,
         undone_by="add",

@@ -50,6 +50,7 @@ class PublicationPages(AdminPages):
                 "label": action.label,
                 "icon": action.icon,
                 "is_main": action.is_main,
+                "is_danger": action.is_danger,
                 "url": reverse(f"admin:vacancies_vacancy_{action.name}", args=[vacancy.pk]),
             }
             for action in ACTIONS

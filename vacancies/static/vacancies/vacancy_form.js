@@ -1,12 +1,12 @@
 // The tabs of the vacancy form (templates/admin/vacancies/vacancy/change_form.html). Opens the first tab with an
-// error, else the tab that was open before the last save, else the first.
+// error, else that of the address or that was open before the last save, else the first.
 document.addEventListener("alpine:init", () => {
   const key = `tab:${location.pathname}`;
 
   Alpine.data("tabs", () => ({
     tab: "",
     init() {
-      const kept = sessionStorage.getItem(key);
+      const kept = location.hash.replace("#panel-", "") || sessionStorage.getItem(key);
       const all = this.all();
       const wrong = all.find((button) => button.querySelector(".tabs-errors"));
       this.tab = (wrong || all.find((button) => button.dataset.tab === kept) || all[0]).dataset.tab;
