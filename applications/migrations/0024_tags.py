@@ -3,22 +3,6 @@ import django.db.models.deletion
 from django.db import migrations, models
 from django.db.models import Q
 
-KINDS = [
-    ("receipt", "receipt"),
-    ("template", "email from a recruiter"),
-    ("notice", "notice to an applicant who was added"),
-    ("consent", "question for consent"),
-    ("stage", "email of a stage"),
-    ("withdrawal", "confirmation of a withdrawal"),
-    ("mention", "mention in a note"),
-    ("digest", "daily digest"),
-    ("closing", "vacancies that close soon"),
-    ("approval", "request for approval"),
-    ("decision", "decision on a request for approval"),
-    ("stale", "applications without a decision"),
-    ("invitation", "invitation of a colleague"),
-]
-
 
 def key():
     return models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")
@@ -104,15 +88,5 @@ class Migration(migrations.Migration):
                 validators=[django.core.validators.MaxValueValidator(365)],
                 verbose_name="days until a reminder",
             ),
-        ),
-        migrations.AlterField(
-            model_name="emailoptout",
-            name="kind",
-            field=models.CharField(choices=KINDS, db_default="digest", default="digest", max_length=20),
-        ),
-        migrations.AlterField(
-            model_name="message",
-            name="kind",
-            field=models.CharField(choices=KINDS, max_length=20, verbose_name="kind"),
         ),
     ]

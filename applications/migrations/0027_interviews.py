@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("applications", "0030_scorecards"),
+        ("applications", "0026_scorecards"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
@@ -128,51 +128,6 @@ class Migration(migrations.Migration):
             model_name="message",
             name="calendar",
             field=models.TextField(blank=True, db_default="", default="", editable=False),
-        ),
-        migrations.AlterField(
-            model_name="emailoptout",
-            name="kind",
-            field=models.CharField(
-                choices=[
-                    ("receipt", "receipt"),
-                    ("template", "email from a recruiter"),
-                    ("stage", "email of a stage"),
-                    ("withdrawal", "confirmation of a withdrawal"),
-                    ("mention", "mention in a note"),
-                    ("digest", "daily digest"),
-                    ("closing", "vacancies that close soon"),
-                    ("approval", "request for approval"),
-                    ("decision", "decision on a request for approval"),
-                    ("invitation", "invitation of a colleague"),
-                    ("interview", "interview"),
-                    ("reminder", "reminder of an interview"),
-                ],
-                db_default="digest",
-                default="digest",
-                max_length=20,
-            ),
-        ),
-        migrations.AlterField(
-            model_name="message",
-            name="kind",
-            field=models.CharField(
-                choices=[
-                    ("receipt", "receipt"),
-                    ("template", "email from a recruiter"),
-                    ("stage", "email of a stage"),
-                    ("withdrawal", "confirmation of a withdrawal"),
-                    ("mention", "mention in a note"),
-                    ("digest", "daily digest"),
-                    ("closing", "vacancies that close soon"),
-                    ("approval", "request for approval"),
-                    ("decision", "decision on a request for approval"),
-                    ("invitation", "invitation of a colleague"),
-                    ("interview", "interview"),
-                    ("reminder", "reminder of an interview"),
-                ],
-                max_length=20,
-                verbose_name="kind",
-            ),
         ),
         migrations.CreateModel(
             name="CalendarFeed",

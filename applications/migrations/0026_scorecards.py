@@ -12,53 +12,6 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AlterField(
-            model_name="emailoptout",
-            name="kind",
-            field=models.CharField(
-                choices=[
-                    ("receipt", "receipt"),
-                    ("template", "email from a recruiter"),
-                    ("notice", "notice to an applicant who was added"),
-                    ("consent", "question for consent"),
-                    ("stage", "email of a stage"),
-                    ("withdrawal", "confirmation of a withdrawal"),
-                    ("mention", "mention in a note"),
-                    ("digest", "daily digest"),
-                    ("closing", "vacancies that close soon"),
-                    ("approval", "request for approval"),
-                    ("decision", "decision on a request for approval"),
-                    ("scorecard", "request for a scorecard"),
-                    ("invitation", "invitation of a colleague"),
-                ],
-                db_default="digest",
-                default="digest",
-                max_length=20,
-            ),
-        ),
-        migrations.AlterField(
-            model_name="message",
-            name="kind",
-            field=models.CharField(
-                choices=[
-                    ("receipt", "receipt"),
-                    ("template", "email from a recruiter"),
-                    ("notice", "notice to an applicant who was added"),
-                    ("consent", "question for consent"),
-                    ("stage", "email of a stage"),
-                    ("withdrawal", "confirmation of a withdrawal"),
-                    ("mention", "mention in a note"),
-                    ("digest", "daily digest"),
-                    ("closing", "vacancies that close soon"),
-                    ("approval", "request for approval"),
-                    ("decision", "decision on a request for approval"),
-                    ("scorecard", "request for a scorecard"),
-                    ("invitation", "invitation of a colleague"),
-                ],
-                max_length=20,
-                verbose_name="kind",
-            ),
-        ),
         migrations.CreateModel(
             name="Scorecard",
             fields=[

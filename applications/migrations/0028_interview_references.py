@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ("applications", "0040_interviews"),
+        ("applications", "0027_interviews"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

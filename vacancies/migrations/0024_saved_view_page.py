@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("vacancies", "0022_drop_fact_indexes")]
+    dependencies = [("vacancies", "0023_requisition")]
 
     operations = [
         migrations.AddField(
