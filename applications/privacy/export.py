@@ -8,9 +8,18 @@ from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
-from django.db.models import Q
+from django.db.models import Prefetch, Q
 
-from applications.models import Access, AccessLog, Application, Message, SubmissionFile, Token, without_undone
+from applications.models import (
+    Access,
+    AccessLog,
+    Application,
+    Message,
+    StageChange,
+    SubmissionFile,
+    Token,
+    without_undone,
+)
 from applications.privacy.accounts import sessions_by_account
 from applications.privacy.deletion import SIGN_INS, log_entries_about, typed_by
 from applications.querysets import folded_address
@@ -20,8 +29,7 @@ from jobsite.languages import site_language
 from jobsite.types import JsonObject
 
 _RELATED = (
-    "changes__stage__status",
-    "changes__reason",
+    Prefetch("changes", StageChange.objects.select_related("stage__status", "reason")),
     "history",
     "messages",
     "notes",
