@@ -17,6 +17,7 @@ from applications.models import (
     Application,
     HistoryEntry,
     Message,
+    StageChange,
     SubmissionFile,
     Token,
     without_undone,
@@ -32,8 +33,7 @@ from jobsite.types import JsonObject
 
 _ONES = ("vacancy", "origin", "owner", "submission__snapshot")
 _RELATED = (
-    "changes__stage__status",
-    "changes__reason",
+    Prefetch("changes", StageChange.objects.select_related("stage__status", "reason")),
     "consent_requests",
     "tag_links__tag",
     Prefetch("history", HistoryEntry.objects.with_answer()),
