@@ -78,20 +78,19 @@ def scorecards_context(request: UserRequest, application: Application) -> Contex
     """Return what scorecards.html shows on the page of `application`: nothing that the user may not see."""
     may_see, may_add = request.user.has_perm(VIEW), request.user.has_perm(ADD)
     context: Context = {"may_see_scorecards": may_see or may_add}
+    rows = Scorecard.objects.filter(application=application).select_related("author", "entry")
+    cards = list(rows) if may_see or may_add else []
     if may_see:
-        rows = visible_to(request.user, application).select_related("author", "entry")
-        shown = context["scorecards"] = [_shown(card) for card in rows]
-        sent = Scorecard.objects.filter(application=application, sent_at__isnull=False).count()
-        context["hidden_scorecards"] = sent - len(shown)
+        visible = visible_to(request.user, application, cards)
+        context["scorecards"] = [_shown(card) for card in visible]
+        context["hidden_scorecards"] = sum(card.sent_at is not None for card in cards) - len(visible)
     if may_add:
-        own = Scorecard.objects.filter(application=application, author=request.user)
-        sent_about = {card.entry_id for card in own if card.sent_at}
-        began = application.history.filter(planned_at__lte=timezone.now())
-        about = [*began.in_order(), None]
+        sent_about = {card.entry_id for card in cards if card.sent_at and card.author == request.user}
+        began = application.history.filter(planned_at__lte=timezone.now()).in_order()
         url = reverse("admin:applications_application_scorecard", args=[application.pk])
         context["open_scorecards"] = [
             {"url": f"{url}?entry={entry.pk}" if entry else url, "about": _about(entry)}
-            for entry in about
+            for entry in [*began, None]
             if (entry.pk if entry else None) not in sent_about
         ]
     return context

@@ -1,12 +1,11 @@
 """Who sees which scorecards, and saving one's own."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
 
 from applications.models import Application, HistoryEntry, Scorecard
 
@@ -21,13 +20,13 @@ def takes_part(user: User, application: Application) -> bool:
     return Scorecard.objects.filter(application=application, author=user).exists()
 
 
-def visible_to(user: User, application: Application) -> QuerySet[Scorecard]:
-    """Return the sent scorecards of `application` that `user` may see. Who takes part in an interview sees
-    those of the others only after sending an own one, so that they do not influence it."""
-    sent = Scorecard.objects.filter(application=application, sent_at__isnull=False)
-    if takes_part(user, application) and not sent.filter(author=user).exists():
-        return sent.none()
-    return sent
+def visible_to(user: User, application: Application, cards: Iterable[Scorecard]) -> list[Scorecard]:
+    """Return the sent ones of `cards`, those of `application`, that `user` may see. Who takes part in an
+    interview sees those of the others only after sending an own one, so that they do not influence it."""
+    sent = [card for card in cards if card.sent_at]
+    if not sent or any(card.author_id == user.pk for card in sent) or not takes_part(user, application):
+        return sent
+    return []
 
 
 def save_card(
