@@ -42,7 +42,10 @@ _SECRETS = (
     # query strings; `query` returns their harmless parts
     (re.compile(r"\?[^\s\"'<>=]{0,200}=[^\s\"'<>]*"), "?..."),
     # links that contain a secret
-    (re.compile(r"(/preview/|/account/(?:reset|receipt|invitation|calendar)/|/apply/thanks/)[^\s\"'<>?]+"), r"\1..."),
+    (
+        re.compile(r"(/preview/|/account/(?:reset|receipt|invitation|calendar)/|/apply/thanks/)[^\s\"'<>?]+"),
+        r"\1...",
+    ),
     (re.compile(r"(?i)\b(bearer|basic)\s++[\w.~+/=-]{6,}"), r"\1 ..."),
     (
         re.compile(

@@ -10,6 +10,7 @@ from applications.mail.closing import ClosingEmails
 from applications.mail.delivery import MailDelivery
 from applications.mail.digest import Digest
 from applications.mail.reminders import InterviewReminders
+from applications.operations.replies import Replies
 from jobsite.db.locks import database_lock
 from jobsite.dispatch import Dispatcher, Job, Stop
 from jobsite.ops.commands import Command as BaseCommand
@@ -19,7 +20,7 @@ from vacancies.search.merge import MergeJob
 def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
     """Return the dispatcher with every job. `base_url` is for links, if not PUBLIC_BASE_URL."""
     daily: list[Job] = [Digest(base_url), ClosingEmails(base_url), ApprovalEmails(base_url)]
-    emails = [*daily, InterviewReminders(base_url), MailDelivery()]
+    emails = [*daily, InterviewReminders(base_url), Replies(base_url), MailDelivery()]
     return Dispatcher([*emails, MergeJob()], lock=database_lock(), stop=stop)
 
 
