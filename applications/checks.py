@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from applications.mail.brand_mail import may_send_as, sender_domains
 from applications.models import Application, BrandMail, Message, SubmissionFile
+from applications.operations import replies
 from applications.submissions import antivirus
 from applications.submissions.files import missing_newest
 from jobsite.ops.checks import register_content_check
@@ -29,6 +30,16 @@ def antivirus_is_valid(**kwargs: object) -> list[CheckMessage]:
         antivirus.address()
     except ValueError as error:
         return [Error(str(error), id="jobsite.E014")]
+    return []
+
+
+@register()
+def reply_mailbox_is_valid(**kwargs: object) -> list[CheckMessage]:
+    """Report a REPLY_MAILBOX that is no address of a mailbox."""
+    try:
+        replies.mailbox()
+    except ValueError as error:
+        return [Error(str(error), id="jobsite.E024")]
     return []
 
 

@@ -303,6 +303,7 @@ else:  # it deprecates the individual settings
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="webmaster@localhost")
 if SITE_NAME != "Jobsite" and not parseaddr(DEFAULT_FROM_EMAIL)[0]:
     DEFAULT_FROM_EMAIL = formataddr((SITE_NAME, DEFAULT_FROM_EMAIL))
+REPLY_MAILBOX = env.str("REPLY_MAILBOX", "")  # with the answers of calendar programs to invitations
 SENDER_DOMAINS = env.domains("SENDER_DOMAINS")  # of senders of brands, besides that of DEFAULT_FROM_EMAIL
 
 # Failed sign-ins, by password or code: 429 after AXES_FAILURE_LIMIT for one account from one address.

@@ -81,10 +81,10 @@ class SlotsForm(MeetingForm):
             return data
         starts: set[datetime] = set()
         for row in ROWS:
-            given = [data.get(f"{name}{row}") for name in COLUMNS]
-            if any(value is not None for value in given):
+            day, start, end = (data.get(f"{name}{row}") for name in COLUMNS)
+            if (day, start, end) != (None, None, None):
                 try:
-                    starts |= set(self._starts(*given, timedelta(minutes=data["minutes"])))
+                    starts |= set(self._starts(day, start, end, timedelta(minutes=data["minutes"])))
                 except ValidationError as error:
                     self.add_error(f"day{row}", error)
         self.starts = sorted(starts)
@@ -170,7 +170,7 @@ class SlotPages(AdminPages):
             form.offer_colleagues(vacancy)
             emails = None
             if data and step != "edit" and form.is_valid():
-                values = {
+                values: dict[str, Any] = {
                     "slot_set": form.filled_set(request.user, vacancy), "starts": form.starts,
                     "colleagues": list(form.cleaned_data["colleagues"]), "applications": list(selection.seen),
                     "base_url": base_url(request), "at": now,
@@ -227,7 +227,8 @@ class SlotPages(AdminPages):
     def withdraw(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Withdraw the posted offer, in which no time was chosen yet."""
         application = self.admin.posted_to(request, object_id, CHANGE)
-        rows = Offer.objects.filter(application=application, entry=None, pk=as_id(request.POST.get("offer")))
+        pk = as_id(request.POST.get("offer"))
+        rows = Offer.objects.filter(application=application, entry=None, pk__in=[pk])
         if rows.delete()[0]:
             log_access(request.user, Access.CHANGE, application.pk)
             self.admin.message_user(request, gettext("The applicant can no longer choose."), messages.SUCCESS)

@@ -20,7 +20,7 @@ from django.db import InterfaceError, OperationalError, connections
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
-from applications.mail.calendars import CalendarEmail
+from applications.mail.calendars import CANCEL, CalendarEmail, method_of
 from applications.mail.links import with_personal_links
 from applications.mail.preferences import may_still_read
 from applications.mail.smtp import DeliveryError, PermanentError, ServerError, Transport, UnknownError
@@ -80,7 +80,7 @@ class MailDelivery:
             Message.objects.filter(pk=item.pk, state=Message.State.QUEUED).delete()
             return "gone"
         item.attempts += 1
-        if item.attempts > 1 and _is_superseded(item):
+        if _is_superseded(item):
             item.delete()
             return "gone"
         is_readable = may_still_read(item)
@@ -178,13 +178,14 @@ def as_email(message: Message) -> EmailMessage:
 
 
 def _is_superseded(message: Message) -> bool:
-    """Return whether a later email about the same interview was queued for the recipient while the server
-    refused this one."""
-    if not message.calendar:
+    """Return whether `message` invites to an interview that was cancelled or changed since, or somebody who
+    takes no longer part: it was refused for now, or is sent again."""
+    if not message.calendar or method_of(message.calendar) == CANCEL:
         return False
-    uid = next(line for line in message.calendar.splitlines() if line.startswith("UID:"))
-    later = Message.objects.filter(application=message.application, to=message.to, pk__gt=message.pk)
-    return later.filter(calendar__contains=uid).exists()
+    participant = message.participant
+    if participant is None or participant.entry.is_cancelled:
+        return True
+    return f"\r\nSEQUENCE:{participant.sequence}\r\n" not in message.calendar
 
 
 def _readable(reason: str) -> str:

@@ -89,6 +89,7 @@ def _calendar(
         location=one_line(entry.place or entry.video_url) if description else "",
         sender=sender,
         attendee=participant.address,
+        is_answered=bool(settings.REPLY_MAILBOX),
     )
     return calendars.invitation(invitation, at=at)
 

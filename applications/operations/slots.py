@@ -77,7 +77,7 @@ def free_slots(slot_set: SlotSet, *, at: datetime) -> list[Slot]:
     if not slots:
         return []
     length = timedelta(minutes=slot_set.minutes)
-    busy = list(
+    busy: list[Any] = list(
         _interviews_of(slot_set.colleagues.all())
         .filter(ends_at__gt=slots[0].starts_at, planned_at__lt=slots[-1].starts_at + length)
         .values_list("planned_at", "ends_at")

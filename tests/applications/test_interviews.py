@@ -245,13 +245,20 @@ def test_time_is_shown_with_its_zone(zone, month, hour, text):
     assert entry.when == text
 
 
-def test_email_that_the_server_refused_does_not_follow_a_later_one(office):
-    """It was being sent while the change was made, and was postponed."""
-    entry = save(office, office.anna, invites=False)
+def test_old_invitation_is_not_sent_again(office, settings):
+    """The server refused it for now while a change was made, or a recruiter sends a failed one again."""
+    entry = save(office, office.anna, office.bram, invites=False)
+    old = list(Message.objects.order_by("pk"))
     Message.objects.update(state="sending", attempts=1)
-    save(office, office.anna, entry=entry, place="Room 2", invites=False)
-    old, new = Message.objects.order_by("pk")
-    Message.objects.filter(pk=old.pk).update(state="queued")
+    entry = save(office, office.anna, entry=entry, place="Room 2", invites=False)
+    new = list(Message.objects.filter(state="queued"))
+    Message.objects.filter(pk__in=[each.pk for each in old]).update(state="queued")
+    settings.IS_MAIL_SENT = True
     delivery = MailDelivery(now=lambda: NOW)
+    outcomes = [delivery.run(delivery.next_due(NOW)) for _ in range(4)]
+    assert outcomes == ["gone", "gone", "sent", "sent"]
+    assert list(Message.objects.order_by("pk")) == new
+    Message.objects.filter(to=ANNA).update(state="failed")
+    cancel_interviews([entry], author=office.anna, at=NOW)
+    Message.objects.filter(to=ANNA).update(state="queued")
     assert delivery.run(delivery.next_due(NOW)) == "gone"
-    assert list(Message.objects.all()) == [new]

@@ -14,6 +14,7 @@ from applications.mail.reminders import InterviewReminders
 from applications.mail.scorecards import ScorecardEmails
 from applications.mail.stale import StaleEmails
 from applications.operations.backfill import PhoneDigits
+from applications.operations.replies import Replies
 from jobsite.db.locks import database_lock
 from jobsite.dispatch import Dispatcher, Job, Stop
 from jobsite.ops.commands import Command as BaseCommand
@@ -24,7 +25,7 @@ def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
     """Return the dispatcher with every job. `base_url` is for links, if not PUBLIC_BASE_URL."""
     kinds = (
         Digest, StaleEmails, ClosingEmails, ApprovalEmails, InterviewReminders, ScorecardEmails,
-        ConsentReminders,
+        ConsentReminders, Replies,
     )  # fmt: skip
     told: list[Job] = [kind(base_url) for kind in kinds]
     others: list[Job] = [MailDelivery(), MergeJob(), PhoneDigits()]
