@@ -365,7 +365,7 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         "views": {"name": "Posted", "query": "state=draft"},
         "views/add": {"name": "Posted", "query": "state=draft"},
         "note": {"text": "Posted"},
-        "owner": {"owner": ""},
+        "owner": {"owner": world.staff["Recruiter"].pk},
         "tag": {"name": "Posted", "step": "add"},
         "contact": {"family_name": "Posted", "language": "en"},
         "email": {"subject": "Posted", "body": "Posted", "step": "send"},
