@@ -58,7 +58,7 @@ def likely_same(
     signs: dict[str, Q] = {}
     if address:
         signs[_("same e-mail address")] = Q(email_folded=folded_address(address))
-    if shared := _with_same_file(hashes):
+    if shared := _with_same_file(hashes) - {pk}:
         signs[_("same file")] = Q(pk__in=shared)
     if digits := phone_digits(phone):
         signs[_("same telephone number")] = Q(phone_digits=digits)
@@ -77,12 +77,12 @@ def likely_same(
     ]
 
 
-def _with_same_file(hashes: Collection[str]) -> list[int]:
+def _with_same_file(hashes: Collection[str]) -> set[int]:
     """Return the ids of the applications that have one of the files `hashes`, but not a file that more than
     SAME_FILE_MAX applications have."""
     if not hashes:
-        return []
+        return set()
     same = SubmissionFile.objects.filter(sha256__in=hashes).order_by()
     counted = same.values("sha256").annotate(count=Count("submission", distinct=True))
     rare = counted.filter(count__lte=SAME_FILE_MAX).values("sha256")
-    return list(same.filter(sha256__in=rare).values_list("submission__application", flat=True))
+    return set(same.filter(sha256__in=rare).values_list("submission__application", flat=True))
