@@ -390,7 +390,7 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
             "criteria": _criteria(row) if kind == "scorecard" else "",
         },
         "consider": {"vacancy": world.foreign.spare.pk},
-        "owner": {"owner": ""},
+        "owner": {"owner": world.staff["Recruiter"].pk},
         "tag": {"name": "Posted", "step": "add"},
         "contact": {"family_name": "Posted", "language": "en"},
         "email": {"subject": "Posted", "body": "Posted", "step": "send"},

@@ -36,7 +36,8 @@ class StageLine:
 def submitted(application: Application) -> tuple[Submission | None, list[Section]]:
     """Return the submission of `application` and its answers without the consent, which the page shows with
     its version. Applications that were imported have none."""
-    submission = Submission.objects.select_related("snapshot").filter(application=application).first()
+    rows = Submission.objects.select_related("snapshot", "application__origin__author")
+    submission = rows.filter(application=application).first()
     if submission is None:
         return None, []
     sections = [

@@ -1,8 +1,11 @@
 """The notes of an application: adding one, and deleting an own one. Notes are never edited, so that answers
 to a note stay meaningful."""
 
+from collections.abc import Sequence
+
 from django import forms
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import URLPattern
@@ -47,9 +50,10 @@ class NotesAdmin(ApplicationParts):
         if not is_posted:
             log_access(request.user, Access.VIEW, application.pk)
         if not form.is_valid():
+            readers = readers_of(application.vacancy).order_by("username")
             context = {
                 **self.admin_site.each_context(request),
-                **self.notes_context(request, application),
+                **self.notes_context(request, application, list(readers)),
                 "title": _("Note"),
                 "opts": self.opts,
                 "media": self.media,
@@ -89,8 +93,11 @@ class NotesAdmin(ApplicationParts):
         self.message_user(request, gettext("The note was deleted."), messages.SUCCESS)
         return self.back(request, application, "notes")
 
-    def notes_context(self, request: UserRequest, application: Application) -> dict[str, object]:
-        """Return what the notes of a page show: nothing that the user may not see."""
+    def notes_context(
+        self, request: UserRequest, application: Application, readers: Sequence[User]
+    ) -> dict[str, object]:
+        """Return what the notes of a page show: nothing that the user may not see. `readers` may view the
+        application."""
         may_add = request.user.has_perm("applications.add_note")
         context: dict[str, object] = {"may_see_notes": request.user.has_perm("applications.view_note")}
         if context["may_see_notes"]:
@@ -106,6 +113,6 @@ class NotesAdmin(ApplicationParts):
                 for note in rows.prefetch_related("mentioned")
             ]
         if may_add:
-            colleagues = readers_of(application.vacancy).exclude(pk=request.user.pk).order_by("username")
+            colleagues = [user for user in readers if user != request.user]
             context |= {"note_form": NoteForm(), "colleagues": colleagues[:MAX_COLLEAGUES]}
         return context

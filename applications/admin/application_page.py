@@ -35,6 +35,7 @@ from applications.admin.scorecards import scorecard_view, scorecards_context
 from applications.admin.slots import SlotPages
 from applications.models import Access, Application
 from applications.operations import move, undo_moves
+from applications.querysets import readers_of
 from jobsite.admin.base import as_id
 from jobsite.text.formats import format_datetime
 from jobsite.types import UserRequest
@@ -128,6 +129,7 @@ class ApplicationPage(ReviewAdmin, NotesAdmin, EmailsAdmin, ErasureAdmin):
         submission, sections = application_context.submitted(obj)
         changes = obj.ordered_changes = list(obj.changes.select_related("stage__status", "author", "reason"))
         files = [each for section in sections for each in section.answers if each.file]
+        readers = list(readers_of(obj.vacancy).order_by("username"))
         others = list(application_context.other_applications(request.user, obj))
         query = self.get_preserved_filters(request)
         review = self.review_context(request, obj, changes[-1].pk if changes else None)
@@ -150,10 +152,10 @@ class ApplicationPage(ReviewAdmin, NotesAdmin, EmailsAdmin, ErasureAdmin):
             "may_erase": may_erase(request.user),
             "may_see_vacancy": request.user.has_perm("vacancies.view_vacancy"),
             "query": f"?{query}" if query else "",
-            **origin_context(obj),
-            **assigned_context(request, obj),
+            **origin_context(submission),
+            **assigned_context(request, obj, readers),
             **(review or neighbours(self, request, obj)),
-            **self.notes_context(request, obj),
+            **self.notes_context(request, obj, readers),
             **self.emails_context(request, obj),
             **scorecards_context(request, obj),
             **interviews_context(request.user, obj, now=at),

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef, Q
 from django.http import HttpResponse
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
@@ -13,7 +14,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from applications.admin.application_parts import ApplicationParts
 from applications.admin.brand_access import log_access
 from applications.admin.selection import ApplicationSelection
-from applications.models import Access, Application, Tag
+from applications.models import Access, Application, ApplicationTag, Tag
 from applications.operations.assigning import add_tag, assign, readers_of_all, remove_tag
 from applications.querysets import ApplicationQuerySet
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
@@ -27,10 +28,11 @@ TAGS_MAX = 200  # that are offered
 
 def tags_of(user: User) -> list[tuple[str, str]]:
     """Return (folded, name) of the tags of the user's brands, each name once."""
-    tags = Tag.objects.all()
-    if not user.has_perm(EVERY_BRAND):
-        tags = tags.filter(brand__in=user.brands.values("pk"))
-    return list(dict(tags.values_list("folded", "name")[:TAGS_MAX]).items())
+    return list(dict(Tag.objects.filter(_own(user)).values_list("folded", "name")[:TAGS_MAX]).items())
+
+
+def _own(user: User) -> Q:
+    return Q() if user.has_perm(EVERY_BRAND) else Q(brand__in=user.brands.values("pk"))
 
 
 class OwnerForm(forms.Form):
@@ -113,15 +115,20 @@ def tag_action(
     return _ask(model_admin, request, queryset, form, gettext("Tag"), "sell", text)
 
 
-def assigned_context(request: UserRequest, application: Application) -> dict[str, object]:
-    """Return the owner and the tags of an application, for its page, and forms to change them."""
-    links = application.tag_links.select_related("tag").order_by("tag__folded")
-    context: dict[str, object] = {"tags": [link.tag.name for link in links]}
+def assigned_context(
+    request: UserRequest, application: Application, readers: list[User]
+) -> dict[str, object]:
+    """Return the owner and the tags of an application, for its page, and forms to change them. `readers` may
+    view the application."""
+    has = Exists(ApplicationTag.objects.filter(application=application, tag=OuterRef("pk")))
+    rows = Tag.objects.annotate(has=has).filter(_own(request.user) | Q(has=True)).order_by("-has", "folded")
+    tags = list(rows.values_list("name", "has")[:TAGS_MAX])
+    context: dict[str, object] = {"tags": [name for name, has in tags if has]}
     if request.user.has_perm(CHANGE):
-        form = OwnerForm(readers=readers_of_all([application.pk]), initial={"owner": application.owner_id})
+        form = OwnerForm(readers=readers, initial={"owner": application.owner_id})
         if application.owner and str(application.owner_id) not in form.readers:
             context["lost_owner"] = person(application.owner)
-        context |= {"owner_form": form, "own_tags": [name for _folded, name in tags_of(request.user)]}
+        context |= {"owner_form": form, "own_tags": dict.fromkeys(name for name, _has in tags)}
     elif application.owner:
         context["owner"] = person(application.owner)
     return context

@@ -1,12 +1,13 @@
 """Applications that are likely of the same person: a warning only, nothing is merged."""
 
-from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Q, QuerySet
+from django.db.models import BooleanField, Count, ExpressionWrapper, Q
 from django.utils.translation import gettext as _
 
 from applications.models import Application, SubmissionFile
@@ -57,28 +58,31 @@ def likely_same(
     signs: dict[str, Q] = {}
     if address:
         signs[_("same e-mail address")] = Q(email_folded=folded_address(address))
-    if rare := _rare(hashes):
-        signs[_("same file")] = Q(submission__files__sha256__in=rare)
+    if shared := _with_same_file(hashes) - {pk}:
+        signs[_("same file")] = Q(pk__in=shared)
     if digits := phone_digits(phone):
         signs[_("same telephone number")] = Q(phone_digits=digits)
     if given_name and family_name:
         signs[_("same name")] = Q(given_name__iexact=given_name, family_name__iexact=family_name)
+    if not signs:
+        return []
     own: Any = scope_to_brands(user, Application.objects.exclude(pk=pk), "vacancy")
-    found = defaultdict(list)
-    for sign, same in signs.items():
-        rows: QuerySet = own.filter(same).newest_first().distinct()
-        for each in rows.values_list("pk", flat=True)[:ROWS_MAX]:
-            found[each].append(sign)
-    if not found:
-        return []
-    shown = Application.objects.filter(pk__in=list(found)).with_stage().select_related("user", "vacancy")
-    return [Likely(each, found[each.pk]) for each in shown.newest_first()[:ROWS_MAX]]
+    rows = own.filter(reduce(or_, signs.values())).with_stage().select_related("user", "vacancy")
+    found = {f"sign_{number}": sign for number, sign in enumerate(signs)}
+    values = zip(found, signs.values(), strict=True)
+    has = {name: ExpressionWrapper(same, output_field=BooleanField()) for name, same in values}
+    return [
+        Likely(each, [sign for name, sign in found.items() if getattr(each, name)])
+        for each in rows.annotate(**has).newest_first()[:ROWS_MAX]
+    ]
 
 
-def _rare(hashes: Collection[str]) -> list[str]:
-    """Return those of `hashes` that the files of at most SAME_FILE_MAX applications have."""
+def _with_same_file(hashes: Collection[str]) -> set[int]:
+    """Return the ids of the applications that have one of the files `hashes`, but not a file that more than
+    SAME_FILE_MAX applications have."""
     if not hashes:
-        return []
-    rows = SubmissionFile.objects.filter(sha256__in=hashes).order_by().values("sha256")
-    counted = rows.annotate(count=Count("submission", distinct=True)).filter(count__lte=SAME_FILE_MAX)
-    return list(counted.values_list("sha256", flat=True))
+        return set()
+    same = SubmissionFile.objects.filter(sha256__in=hashes).order_by()
+    counted = same.values("sha256").annotate(count=Count("submission", distinct=True))
+    rare = counted.filter(count__lte=SAME_FILE_MAX).values("sha256")
+    return set(same.filter(sha256__in=rare).values_list("submission__application", flat=True))

@@ -17,7 +17,7 @@ from unfold.widgets import UnfoldAdminEmailInputWidget, UnfoldAdminSelectWidget,
 from applications.admin.application_parts import ApplicationParts
 from applications.admin.brand_access import log_access
 from applications.mail.notice import purpose
-from applications.models import Access, Application, ConsentRequest, Origin
+from applications.models import Access, Application, ConsentRequest, Origin, Submission
 from applications.models.origin import INFORMED_WITHIN
 from applications.operations.adding import ConfirmedError, correct_contact, is_correctable, mark_informed
 from jobsite.api.absolute_urls import base_url
@@ -128,13 +128,12 @@ def informed_view(model_admin: ApplicationParts, request: UserRequest, object_id
     return model_admin.back(request, application, "answers")
 
 
-def origin_context(application: Application) -> dict[str, object]:
-    """Return how the application came in, for its page; nothing if no colleague added it."""
-    rows = Origin.objects.select_related("author").filter(application=application)
-    found = rows.first()
-    if found is None:
+def origin_context(submission: Submission | None) -> dict[str, object]:
+    """Return how the application of `submission` came in, for its page; nothing if no colleague added it."""
+    found = getattr(submission.application, "origin", None) if submission else None
+    if submission is None or found is None:
         return {}
-    found.application = application
+    application = submission.application
     at_risk = found.basis == Origin.Basis.INTEREST and found.informed_at is None
     asked = found.basis == Origin.Basis.CONSENT
     request = ConsentRequest.objects.filter(application=application).last() if asked else None

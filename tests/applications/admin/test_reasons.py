@@ -140,6 +140,7 @@ def test_administrators_edit_reasons_and_what_stages_ask(office, reason):
         "embargo_days": 0,
         "position": 9,
         "email_after_hours": 1,
+        "remind_days": 0,
     }
     refused = boss.post(f"{STAGES}add/", stage | {"kind": "open", "asks_reason": "must"})
     assert "have reasons" in str(refused.context["adminform"].form.errors["asks_reason"])

@@ -186,6 +186,7 @@ def test_stage_refuses_invalid_hours_and_protects_its_template(office, template)
     data = {
         "name": "Closed", "status": office.rejected.status_id, "embargo_days": 0, "position": 9,
         "kind": "open", "asks_reason": "never", "email": template.pk, "email_after_hours": 721,
+        "remind_days": 0,
     }  # fmt: skip
     refused = boss.post("/admin/applications/stage/add/", data)
     assert list(refused.context["adminform"].form.errors) == ["email_after_hours"]
