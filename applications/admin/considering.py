@@ -88,7 +88,7 @@ def consider_view(page: Any, request: UserRequest, object_id: str) -> HttpRespon
 
 
 def _considered(page: Any, request: UserRequest, application: Application, vacancy: Vacancy) -> HttpResponse:
-    copy = consider(application=application, vacancy=vacancy, at=timezone.now())
+    copy = consider(application=application, vacancy=vacancy, author=request.user, at=timezone.now())
     log_access(request.user, Access.CHANGE, application.pk, copy.pk)
     with translation.override(site_language()):  # stored, and read by all users
         text = gettext("Considered for “%(vacancy)s”.") % {"vacancy": vacancy}

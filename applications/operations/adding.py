@@ -23,7 +23,7 @@ from applications.submissions.files import StoredFiles
 from jobsite.db.locks import lock_transaction
 from jobsite.db.transactions import retry_on_conflict
 from jobsite.types import JsonObject
-from vacancies.models import Vacancy
+from vacancies.models import Requisition, Vacancy
 
 NOON = time(12)
 
@@ -140,9 +140,10 @@ def is_correctable(application: Application) -> bool:
 
 
 def _create(vacancy: Vacancy, received_at: datetime, columns: dict[str, Any]) -> Application:
+    is_open = Requisition.takes_open_applications(vacancy)
     application = create_application(
-        user=None, vacancy=vacancy, at=received_at, reference=new_reference(), **columns
-    )
+        user=None, vacancy=vacancy, at=received_at, reference=new_reference(), is_spontaneous=is_open, **columns
+    )  # fmt: skip
     # The time that it is kept begins when it is added.
     Application.objects.filter(pk=application.pk).update(updated_at=columns["read_at"])
     return application

@@ -2,9 +2,10 @@
 
 from datetime import datetime
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
-from applications.models import Application, Submission, SubmissionFile
+from applications.models import Application, Origin, Submission, SubmissionFile
 from applications.models.application import new_reference
 from applications.operations.stages import create_application
 from applications.querysets import ApplicationQuerySet
@@ -13,7 +14,6 @@ from applications.submissions.files import StoredFiles, open_file
 from jobsite import private_files
 from vacancies.models import Vacancy
 
-CHANNEL = "open"  # how the new application came in: by an open application
 CHUNK = 1024 * 1024
 _COPIED = (
     "user", "given_name", "family_name", "email", "email_folded", "phone", "language", "verified_at",
@@ -30,7 +30,7 @@ class AlreadyThereError(Exception):
         self.application = application
 
 
-def consider(*, application: Application, vacancy: Vacancy, at: datetime) -> Application:
+def consider(*, application: Application, vacancy: Vacancy, author: User, at: datetime) -> Application:
     """Create an application to `vacancy` with what the applicant of `application` sent, and return it. No
     receipt is sent: the applicant did not send it. Both stay, and change independently.
 
@@ -54,8 +54,11 @@ def consider(*, application: Application, vacancy: Vacancy, at: datetime) -> App
             )  # fmt: skip
             if submission := Submission.objects.filter(application=source).first():
                 columns = {name: getattr(submission, name) for name in _SUBMITTED}
-                stored.add_rows(Submission.objects.create(application=copy, source=CHANNEL, **columns))
-            # The `Origin` of `copy` is created here, with the channel CHANNEL.
+                stored.add_rows(
+                    Submission.objects.create(application=copy, source=Origin.Channel.OPEN, **columns)
+                )
+            origin = {"channel": Origin.Channel.OPEN, "basis": Origin.Basis.REQUEST, "author": author}
+            Origin.objects.create(application=copy, added_at=at, **origin)
     except BaseException:
         stored.discard()
         raise

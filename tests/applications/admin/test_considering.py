@@ -93,7 +93,7 @@ def test_same_person_is_not_considered_twice(office, opened, cook):
     Application.objects.filter(pk__in=[opened.pk, there.pk]).update(user=user, email="", email_folded="")
     opened.refresh_from_db()
     with pytest.raises(AlreadyThereError):
-        consider(application=opened, vacancy=cook, at=timezone.now())
+        consider(application=opened, vacancy=cook, author=user, at=timezone.now())
     assert (Application.objects.filter(vacancy=cook).count(), SubmissionFile.objects.count()) == (1, 1)
     assert len(list(private_files.stored())) == 1  # the file of a refused copy is deleted
 
