@@ -20,7 +20,7 @@ from vacancies.models import Vacancy
 
 def candidates_of(vacancy: Vacancy) -> Context:
     """Return the number of applications for `vacancy`, in all and by stage, with its board."""
-    rows = Application.objects.filter(vacancy=vacancy)
+    rows: Any = Application.objects.filter(vacancy=vacancy)
     by_stage = dict(rows.with_stage().order_by().values_list("stage_id").annotate(count=Count("pk")))
     query = urlencode({"vacancy__id__exact": vacancy.pk})
     stages = Stage.objects.filter(pk__in=[pk for pk in by_stage if pk])

@@ -24,10 +24,7 @@ NAME = re.compile(r'class="board-name"[^>]*>([^<]+)<')
 def columns(client, **query):
     """Return the number and the names of each column."""
     found = client.get(BOARD, query).context["columns"]
-    return {
-        str(each.stage): (each.count, NAME.findall("".join(each.cards)))
-        for each in found
-    }
+    return {str(each.stage): (each.count, NAME.findall("".join(each.cards))) for each in found}
 
 
 def test_applications_are_in_the_columns_of_their_stages(office, at):
