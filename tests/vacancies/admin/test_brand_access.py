@@ -40,6 +40,7 @@ SPECIAL = {
     "applications.application": (
         *("files", "files/shown", "viewer", "note", "delete-note", "email", "undo", "unread"),
         *("board", "move", "undo-moves", "emails", "emails/cancel", "cancel-email", "erase"),
+        *("review", "rate", "read"),
     ),
     "auth.user": ("password", "invitations/send-again", "invitations/withdraw"),
     "forms_structure.form": ("save", "check", "copy", "extend", "sections", "export", "restore"),
