@@ -140,10 +140,10 @@ def is_correctable(application: Application) -> bool:
 
 
 def _create(vacancy: Vacancy, received_at: datetime, columns: dict[str, Any]) -> Application:
-    is_open = Requisition.takes_open_applications(vacancy)
+    columns["is_spontaneous"] = Requisition.takes_open_applications(vacancy)
     application = create_application(
-        user=None, vacancy=vacancy, at=received_at, reference=new_reference(), is_spontaneous=is_open, **columns
-    )  # fmt: skip
+        user=None, vacancy=vacancy, at=received_at, reference=new_reference(), **columns
+    )
     # The time that it is kept begins when it is added.
     Application.objects.filter(pk=application.pk).update(updated_at=columns["read_at"])
     return application

@@ -45,7 +45,7 @@ from vacancies.admin.publication.pages import PublicationPages
 from vacancies.admin.publication.versions import VersionPages
 from vacancies.admin.spreadsheets.pages import EXPORT_ACTIONS, SpreadsheetPages
 from vacancies.choices import EmploymentType, Keyword, PlaceKind
-from vacancies.models import State, Status, Vacancy
+from vacancies.models import Status, Vacancy
 from vacancies.operations.undo import needed_reasons
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
 
@@ -90,6 +90,7 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
     ordering = ("-pk",)
     search_fields = ("title",)  # shows the box; see get_search_results
     search_help_text = gettext_lazy("Search titles, texts and references, or enter an ID.")
+    view_on_site = False  # the menu of a vacancy has it
     warn_unsaved_form = False  # autosave.js asks before leaving, also for changes by scripts
 
     class Media:
@@ -198,9 +199,3 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
     ) -> HttpResponse:
         # Not `changeform_view`: this is inside its transaction, in which `get_object` locks the row.
         return EditPage(self, request, object_id, form_url, extra_context).response()
-
-    def get_view_on_site_url(self, obj: Vacancy | None = None) -> str | None:
-        """Return the address of the page for people, if the vacancy is published."""
-        if obj is None or obj.state != State.PUBLISHED:
-            return None
-        return obj.get_absolute_url()

@@ -1,4 +1,4 @@
-"""A usability tour: twelve tasks of recruiters in a browser, with the number of clicks and keys and the time.
+"""A usability tour: tasks of recruiters in a browser, with the number of clicks and keys and the time.
 
     python -m tests.browser.tour --json after.json
     python -m tests.browser.tour --site ../before --json before.json

@@ -93,6 +93,8 @@ ASKS = {
     "applications.application undo": (NEITHER, "c"), "applications.application unread": (NEITHER, "c"),
     "applications.application scorecard": ("scorecard a", "scorecard a"),
     "applications.application consider": ("c", NEITHER),  # of an open one; see test_considering.py
+    "applications.application rate": (NEITHER, "c"), "applications.application read": (NEITHER, "c"),
+    "applications.application review": "vv",
     "applications.message digest": (NEITHER, NEITHER),  # redirects to the next one
     "applications.message mine": ("applications.application v", "applications.application v"),
     "vacancies.brand emails": "vc",

@@ -42,6 +42,7 @@ SPECIAL = {
         *("consider", "scorecard", "contact", "informed", "owner", "tag", "views/add", "views/delete"),
         *("board", "move", "undo-moves", "emails", "emails/cancel", "emails/others", "cancel-email", "erase"),
         *("interview", "cancel-interview", "reply-interview", "withdraw-offer", "choose-times"),
+        *("review", "rate", "read"),
     ),
     "auth.user": ("password", "invitations/send-again", "invitations/withdraw"),
     "forms_structure.form": ("save", "check", "copy", "extend", "sections", "export", "restore"),

@@ -26,6 +26,8 @@ def head_of(admin: Any, request: UserRequest, vacancy: Vacancy) -> Context:
         if request.user.has_perm(permission):
             url = reverse(f"admin:vacancies_vacancy_{name}", args=[vacancy.pk])
             menu.append({"label": label, "icon": icon, "url": url})
+    if vacancy.state == State.PUBLISHED:
+        menu.append({"label": _("View on site"), "icon": "open_in_new", "url": vacancy.get_absolute_url()})
     return {
         "vacancy": vacancy,
         "state": vacancy.state,
