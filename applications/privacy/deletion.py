@@ -20,6 +20,7 @@ from applications.models import (
     HistoryEntry,
     Message,
     Note,
+    Offer,
     Participant,
     StageChange,
     Submission,
@@ -37,6 +38,7 @@ KINDS = (  # of deleted rows
     "stage_changes",
     "steps",
     "participants",
+    "offers_of_times",
     "accounts",
     "tokens",
     "sessions",
@@ -60,6 +62,7 @@ _PARTS = {  # of an application, by kind
     "stage_changes": StageChange,
     "steps": HistoryEntry,
     "participants": Participant,
+    "offers_of_times": Offer,
 }
 SIGN_INS = (
     axes.AccessAttempt,
