@@ -188,4 +188,4 @@ def page_in_series(pks: list[int]) -> str:
 
 def invite_url(application: Application) -> str:
     """Return the page on which an interview with the applicant is planned."""
-    return f"{reverse('admin:applications_application_change', args=[application.pk])}#history-group"
+    return reverse("admin:applications_application_interview", args=[application.pk])

@@ -22,6 +22,7 @@ from applications.models import (
     HistoryEntry,
     Message,
     Note,
+    Offer,
     Origin,
     Participant,
     Scorecard,
@@ -45,6 +46,7 @@ KINDS = (  # of deleted rows
     "consent_requests",
     "participants",
     "tags",
+    "offers_of_times",
     "accounts",
     "tokens",
     "sessions",
@@ -72,6 +74,7 @@ _PARTS = {  # of an application, by kind
     "consent_requests": ConsentRequest,
     "participants": Participant,
     "tags": ApplicationTag,
+    "offers_of_times": Offer,
 }
 SIGN_INS = (
     axes.AccessAttempt,
