@@ -113,6 +113,7 @@ CHANGES_NOTHING = {
     "history", "check", "sections", "export", "review", "preview", "application-form", "deleted", "board",
     "export-csv", "export-xlsx", "import-template",
     "import", "emails",  # ask for a confirmation first
+    "read",  # the row is read already
 }  # fmt: skip
 PAGES = [route for route in routes() if kind_of(route) and kind_of(route)[1] != "bare"]
 
