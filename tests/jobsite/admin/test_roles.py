@@ -127,6 +127,7 @@ CHANGES_NOTHING = {
     "export-csv", "export-xlsx", "import-template",
     "import", "emails",  # ask for a confirmation first
     "contact",  # of an applicant with an account
+    "read",  # the row is read already
 }  # fmt: skip
 PAGES = [route for route in routes() if kind_of(route) and kind_of(route)[1] != "bare"]
 
