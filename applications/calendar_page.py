@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -52,7 +51,7 @@ def calendar_address(request: UserRequest) -> HttpResponse:
     once: only its digest is stored."""
     user = request.user
     if not may_have_calendar(user):
-        raise PermissionDenied
+        return render(request, "403.html", status=403)  # in the language of the account
     address = ""
     if request.method == "POST":
         if "end" in request.POST:

@@ -1,6 +1,7 @@
 """What the page of one application shows beside its form."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,7 +11,15 @@ from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext
 
-from applications.models import Application, Message, Stage, StageChange, Submission, without_undone
+from applications.models import (
+    Application,
+    HistoryEntry,
+    Message,
+    Stage,
+    StageChange,
+    Submission,
+    without_undone,
+)
 from applications.submissions.answers import Section, answers
 from forms_structure.structure import CONSENT
 from jobsite.languages import LANGUAGES
@@ -118,12 +127,13 @@ def statuses(application: Application, *, at: datetime) -> dict[str, object]:
     return {"labels": labels, "coming": coming}
 
 
-def steps(application: Application) -> list[str]:
-    """Return the interviews and tasks that the applicant sees."""
+def steps(entries: Iterable[HistoryEntry]) -> list[str]:
+    """Return those of `entries` that the applicant sees."""
     no_result = gettext("no result yet")
     return [
         f"{step.when}: {step.name} ({step.result or no_result})"
-        for step in application.history.visible().in_order()
+        for step in entries
+        if step.is_visible and not step.is_cancelled
     ]
 
 

@@ -128,6 +128,7 @@ class ApplicationPage(ReviewAdmin, NotesAdmin, EmailsAdmin, ErasureAdmin):
             Application.objects.filter(pk=obj.pk, read_at=None).update(read_at=at)
         submission, sections = application_context.submitted(obj)
         changes = obj.ordered_changes = list(obj.changes.select_related("stage__status", "author", "reason"))
+        entries = list(obj.history.prefetch_related("participants__user").in_order())
         files = [each for section in sections for each in section.answers if each.file]
         readers = list(readers_of(obj.vacancy).order_by("username"))
         others = list(application_context.other_applications(request.user, obj))
@@ -145,7 +146,7 @@ class ApplicationPage(ReviewAdmin, NotesAdmin, EmailsAdmin, ErasureAdmin):
             "others": others,
             "likely": likely_to_be_same(request.user, obj, files, others),
             "visible_statuses": application_context.statuses(obj, at=at),
-            "visible_steps": application_context.steps(obj),
+            "visible_steps": application_context.steps(entries),
             "stage_history": application_context.stage_history(changes),
             "undoable": application_context.undoable(changes, at=at),
             "may_change": self.has_change_permission(request, obj),
@@ -157,8 +158,8 @@ class ApplicationPage(ReviewAdmin, NotesAdmin, EmailsAdmin, ErasureAdmin):
             **(review or neighbours(self, request, obj)),
             **self.notes_context(request, obj, readers),
             **self.emails_context(request, obj),
-            **scorecards_context(request, obj),
-            **interviews_context(request.user, obj, now=at),
+            **scorecards_context(request, obj, entries),
+            **interviews_context(request.user, obj, entries, now=at),
         }
         return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 

@@ -1,6 +1,7 @@
 """The interviews of an application: scheduling one, changing, answering and cancelling it."""
 
 import secrets
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
@@ -308,11 +309,12 @@ class InterviewPages(AdminPages):
         return self._back(request, application)
 
 
-def interviews_context(user: User, application: Application, *, now: datetime) -> Context:
-    """Return the interviews of `application`, for its page."""
-    rows = application.history.exclude(uid="").prefetch_related("participants__user").in_order()
+def interviews_context(
+    user: User, application: Application, entries: Iterable[HistoryEntry], *, now: datetime
+) -> Context:
+    """Return the interviews among the `entries` of `application`, for its page."""
     shown = []
-    for entry in rows:
+    for entry in (each for each in entries if each.uid):
         entry.application = application
         people = list(entry.participants.all())
         for each in people:

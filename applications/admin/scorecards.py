@@ -1,6 +1,7 @@
 """The scorecards of an application: the list on its page, and the page on which a colleague writes one."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -74,8 +75,11 @@ class ScorecardForm(forms.Form):
         ]
 
 
-def scorecards_context(request: UserRequest, application: Application) -> Context:
-    """Return what scorecards.html shows on the page of `application`: nothing that the user may not see."""
+def scorecards_context(
+    request: UserRequest, application: Application, entries: Iterable[HistoryEntry]
+) -> Context:
+    """Return what scorecards.html shows on the page of `application`, with these `entries`: nothing that the
+    user may not see."""
     may_see, may_add = request.user.has_perm(VIEW), request.user.has_perm(ADD)
     context: Context = {"may_see_scorecards": may_see or may_add}
     if not (may_see or may_add):
@@ -88,8 +92,8 @@ def scorecards_context(request: UserRequest, application: Application) -> Contex
         context["hidden_scorecards"] = 0 if is_shown else len(sent)
     if may_add:
         sent_about = {card.entry_id for card in sent if card.author_id == request.user.pk}
-        began = application.history.filter(planned_at__lte=timezone.now(), is_cancelled=False)
-        about = [*began.in_order(), None]
+        now = timezone.now()
+        about = [*(each for each in entries if each.planned_at <= now and not each.is_cancelled), None]
         url = reverse("admin:applications_application_scorecard", args=[application.pk])
         context["open_scorecards"] = [
             {"url": f"{url}?entry={entry.pk}" if entry else url, "about": _about(entry)}

@@ -159,7 +159,7 @@ def applicant_pages(prefix: str, token: str, pk: int) -> list[str]:
     for pattern in urlpatterns:
         assert not isinstance(pattern, URLResolver)
         route = str(pattern.pattern)
-        if not route.endswith("export"):
+        if not route.endswith(("export", ".ics")):
             found.append(prefix + route.replace("<str:token>", token).replace("<int:pk>", str(pk)))
     return found
 

@@ -107,9 +107,11 @@ def test_concurrent_saves_of_an_application_give_one_conflict(stages: dict[str, 
 def test_two_clicks_consider_an_application_once(stages: dict[str, Stage]) -> None:
     address = "mia@example.org"
     application = make_application(stage=stages["New"], email=address, email_folded=address)
-    vacancy, at = make_vacancy(), timezone.now()
+    vacancy, at, author = make_vacancy(), timezone.now(), make_user("recruiter")
 
-    outcomes = at_once(*[partial(consider, application=application, vacancy=vacancy, at=at)] * 3)
+    outcomes = at_once(
+        *[partial(consider, application=application, vacancy=vacancy, author=author, at=at)] * 3
+    )
 
     copy = Application.objects.get(vacancy=vacancy)
     kinds = sorted(type(outcome).__name__ for outcome in outcomes)

@@ -94,7 +94,8 @@ ASKS = {
     "applications.application scorecard": ("scorecard a", "scorecard a"),
     "applications.application consider": ("c", NEITHER),  # of an open one; see test_considering.py
     "applications.application rate": (NEITHER, "c"), "applications.application read": (NEITHER, "c"),
-    "applications.application review": "vv",
+    "applications.application review": "vv", "applications.application views/add": (NEITHER, "v"),
+    "applications.application views/delete": (NEITHER, NEITHER),
     "applications.message digest": (NEITHER, NEITHER),  # redirects to the next one
     "applications.message mine": ("applications.application v", "applications.application v"),
     "vacancies.brand emails": "vc",
