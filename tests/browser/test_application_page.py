@@ -125,7 +125,7 @@ def test_every_field_lies_inside_its_card(live_server: Any, browser_page: Any, o
     page, site = browser_page, live_server.url
     log_in(page, site)
     visit(page, address(site, office))
-    page.get_by_text("Add interview or task").click()
+    page.get_by_text("Add task").click()
     page.locator("#id_history-0-planned_at_1").wait_for()
     found = {}
     for width in (375, 1024, 1280, 1920):
@@ -140,6 +140,8 @@ def test_pages_fit_a_phone(live_server: Any, browser_page: Any, office: Applicat
     log_in(page, site)
     page.set_viewport_size({"width": 320, "height": 700})
     url = address(site, office)
+    visit(page, url.replace("change/", "interview/"))
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
     visit(page, url.replace("change/", "email/"))
     page.get_by_label("Subject").fill(LONG)
     page.get_by_label("Text").fill("x" * 300)
