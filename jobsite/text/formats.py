@@ -2,7 +2,7 @@
 templates and for pages of Django."""
 
 from datetime import date, datetime
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.conf import settings
 from django.utils import timezone
@@ -17,8 +17,12 @@ def format_datetime(at: datetime) -> str:
 
 def format_period(start: datetime, end: datetime, zone: str) -> str:
     """Return when a meeting is, in the time zone `zone`: day, begin, end, zone and offset, as "Tuesday 3 Mar
-    2026, 10:00-11:00 (Europe/Brussels, UTC+1)"; both offsets if the clocks change meanwhile."""
-    first, last = (at.astimezone(ZoneInfo(zone)) for at in (start, end))
+    2026, 10:00-11:00 (Europe/Brussels, UTC+1)"; both offsets if the clocks change meanwhile. A zone that
+    this machine does not know is shown as UTC."""
+    try:
+        first, last = (at.astimezone(ZoneInfo(zone)) for at in (start, end))
+    except (OSError, ValueError, ZoneInfoNotFoundError):
+        return format_period(start, end, "UTC")
     day = f"{date_format(first, 'l')} {format_date(first)}, {first:%H:%M}"
     until = f"{last:%H:%M}" if last.date() == first.date() else f"{format_date(last)}, {last:%H:%M}"
     offsets = "–".join(dict.fromkeys((_offset(first), _offset(last))))

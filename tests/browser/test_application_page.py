@@ -84,7 +84,7 @@ def test_recruiter_processes_an_application(live_server: Any, browser_page: Any,
     page, site = browser_page, live_server.url
     log_in(page, site)
     assert page.get_by_role("link", name="Applications 3 new").count() == 1
-    page.get_by_text("Mia Maes, Nurse").click()
+    visit(page, address(site, office))
     page.get_by_role("heading", name="Answers").wait_for()
     office.refresh_from_db()
     assert office.read_at is not None

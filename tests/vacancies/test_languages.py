@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from html.parser import HTMLParser
 from typing import Any
+from zoneinfo import available_timezones
 
 import pytest
 from django.apps import apps
@@ -47,6 +48,7 @@ OF_CLDR = [country_name(code, DUTCH) for code in COUNTRIES] + [
     language_name(code, DUTCH) for code in LANGUAGES_639
 ]
 SAME = {"jobsite", "utc", "pdf", "filter[regions]", *Keyword.values, *NAMES, *map(str.lower, OF_CLDR)}
+SAME |= {name.lower() for name in available_timezones()}
 IGNORED = re.compile(r"\{\w+\}| \(\d+\)$|\S+@\S+")  # placeholders in templates of emails, counts, addresses
 LABELS = ("aria-label", "title", "placeholder", "alt", "data-label")
 UNSEEN = {"script", "style", "template", "textarea", "kbd"}

@@ -16,7 +16,8 @@ from tests import node
 EARLIEST, LATEST = datetime(2000, 1, 1), datetime(2100, 1, 1)
 # What breaks folding and quoting: characters of several bytes, separators, line breaks, quotes.
 HARD = ["😀", "👩\u200d👧", "é", ";", ",", "\\", '"', ":", "\n", "\\n", "\u202e", "^", "BEGIN:VEVENT"]
-characters = st.characters(exclude_categories=["Cs"])
+# Readers drop byte order marks.
+characters = st.characters(exclude_categories=["Cs"], exclude_characters="\ufeff")
 texts = st.lists(st.sampled_from(HARD) | characters, max_size=50).map("".join)
 invitations = st.builds(
     Invitation,
