@@ -146,6 +146,7 @@ def test_page_data_is_escaped_in_the_script(anna):
 # --- from the vacancy ---
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_vacancy_page_names_its_served_form_and_links_to_it(admin_client, form):
     page = "/admin/vacancies/vacancy/{}/change/"
     vacancy = make_vacancy(brand=make_brand("Other", form=form))

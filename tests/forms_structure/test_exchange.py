@@ -160,6 +160,7 @@ def test_removed_markup_is_noted():
 # --- What is wrong -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow("many archives")
 def test_each_error_is_reported_with_its_path():
     sections = served(specimen(), consent=CONSENT)
     wrong = corruptions(served(specimen()), is_served=True)

@@ -83,6 +83,7 @@ def test_walk_yields_owners_before_conditional_fields_and_names_include_label_in
 # --- What is not -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("many structures")
 def test_each_error_is_reported_with_its_path():
     """Every error in a structure with every kind of field. Other paths are not reported."""
     assert clean(specimen()) == specimen()

@@ -51,6 +51,7 @@ def test_files_are_the_same():
         assert draw().read() == draw().read()
 
 
+@pytest.mark.slow("fills the demo twice")
 def test_printed_links_and_accounts_work_and_a_second_run_keeps_passwords(printed, client):
     links = re.findall(r"^  \S.*: +http://127\.0\.0\.1:8000(/\S+)$", printed, re.MULTILINE)
     curls = re.findall(r"^  curl -gs 'http://127\.0\.0\.1:8000(/\S+)'$", printed, re.MULTILINE)

@@ -54,6 +54,7 @@ def test_host_with_a_private_address_is_refused(monkeypatch):
         assert connected == []
 
 
+@pytest.mark.slow("waits for connections")
 def test_name_is_resolved_once_for_each_connection(monkeypatch):
     """A name that is public for the check and private for the connection (DNS rebinding) is not followed."""
     client, refused = OriginClient("http://jobs.example", headers={}), pytest.raises(RequestRefusedError)

@@ -54,6 +54,7 @@ def test_the_largest_city_of_a_name_is_found():
     assert find_cities("Columbia", "US", "Missouri")[0].region == "Missouri"
 
 
+@pytest.mark.slow("reads all cities")
 def test_without_a_country_only_names_of_one_large_city_in_the_world_are_found():
     assert [place(text)[1] for text in ("Antwerpen", "Paris", "Lille", "Cologne")] == ["BE", "FR", "FR", "DE"]
     # London is in no file but that of the United States; Halle is in several; the others are villages.

@@ -49,6 +49,7 @@ def attach(client: Client, vacancy: Vacancy, name: str, content: bytes) -> Any:
     return client.post(page(vacancy), opened(client, page(vacancy)) | form)
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_uploads_get_random_names(anna: Client, media: Path) -> None:
     vacancy = make_vacancy()
     photo = SimpleUploadedFile("../x.html.png", encoded("JPEG"))
@@ -74,6 +75,7 @@ def test_uploads_get_random_names(anna: Client, media: Path) -> None:
     assert attachment.name == "Functieprofiel (é).PDF"
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_invalid_file_is_a_field_error_and_not_stored(anna: Client, media: Path) -> None:
     vacancy = make_vacancy()
     form = opened(anna, page(vacancy)) | {"image": SimpleUploadedFile("a.png", SVG)}

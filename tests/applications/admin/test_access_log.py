@@ -86,6 +86,7 @@ def test_brand_administrator_sees_own_applications_only(acme, jan):
     assert client.get("/admin/").status_code == 200
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_log_is_filtered_by_person_and_record(acme, jan):
     admin = colleague("ada", "Administrator")
     an = colleague("an", "Recruiter", acme, first_name="An", last_name="Maes")

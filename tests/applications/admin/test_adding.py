@@ -133,6 +133,7 @@ def test_archived_and_foreign_vacancies_are_refused(office):
     assert FOREIGN not in office.anna.get(f"{ADD}?vacancy={office.foreign.vacancy_id}").content.decode()
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_only_whoever_may_add_sees_the_page_and_its_buttons(office):
     auditor = staff("audit", "Auditor")
     assert auditor.get(ADD).status_code == 403

@@ -89,6 +89,7 @@ def test_search_with_other_words_finds_nothing_else(office, jan):
     assert listed(office.anna, q="\0") == listed(office.anna)
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_filters(office, at):
     own = office.own
     old = apply(own.vacancy, created_at=at - timedelta(days=60), read_at=at, rating=4)
@@ -115,6 +116,7 @@ def test_filters(office, at):
     assert listed(office.anna) == [own.pk, again.pk, old.pk]  # the newest first
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_invalid_filter_is_no_error(office):
     names = ("stage", "age", "read", "mark", "rating", "vacancy__id__exact")
 

@@ -127,6 +127,7 @@ def test_interview_is_scheduled_on_the_page_and_in_the_calendar(office, at):
         assert [row.name for row in rows] == names, query
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_page_links_the_newer_and_the_older_application_of_the_list(office, at):
     vacancy = make_vacancy(title="Baker", brand=office.brand)
     rows = [
@@ -188,6 +189,7 @@ def test_rating_is_set_and_cleared_without_a_stage_change(office):
     assert stages_of(office.own) == ["New"]
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_invalid_rating_is_refused(office):
     for sent in ("0", "6", "x", "4.5", "-1", "9" * 50):
         response = office.anna.post(page(office.own), change(office.own, rating=sent))

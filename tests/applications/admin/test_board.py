@@ -90,6 +90,7 @@ def test_auditor_sees_cards_without_forms(office):
         assertNotContains(page, text)
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_vacancy_leads_with_its_candidates(office, at):
     """The head is the same on the page and on the board of a vacancy."""
     jan = apply(office.own.vacancy, "Jan", stage=office.new)

@@ -94,6 +94,7 @@ def test_page_saves_senders_signatures_and_texts(client, brand, settings):
     assert fields(client.get(url(brand)))["en-text"] == ""
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_invalid_input_is_refused_at_its_field(client, brand):
     ConsentText.objects.add(brand_number=brand.pk, language="en", **TEXTS)
     before = fields(client.get(url(brand)))

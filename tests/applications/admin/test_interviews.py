@@ -36,6 +36,7 @@ def scheduled(office, **values):
     return HistoryEntry.objects.latest("pk")
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_recruiter_schedules_after_a_preview_of_both_emails(office):
     anna = User.objects.get(username="anna")
     page = office.anna.get(url(office)).content.decode()

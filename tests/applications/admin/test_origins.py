@@ -157,6 +157,7 @@ def test_applicant_who_did_not_apply_and_was_not_told_is_deleted(office, at):
     assert not Application.objects.filter(pk=late.pk).exists()
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_start_page_warns_a_week_before_and_the_page_records_the_notice(office, at, time_machine):
     office.anna.post(ADD, sent(office, channel="agency", email=""))
     page = f"/admin/applications/application/{added().pk}/"

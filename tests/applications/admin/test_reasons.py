@@ -45,6 +45,7 @@ def requests(office):
     }
 
 
+@pytest.mark.slow("opens several pages of the admin")
 @pytest.mark.parametrize("where", ["list", "email", "page"])
 def test_reason_is_asked_for_where_a_move_is_confirmed(office, reason, where):
     asks(office, "must")

@@ -237,6 +237,7 @@ def test_user_who_may_not_view_applications_sees_those_of_vacancies(world):
     assert client.get(f"{URL}?table=sources&format=csv").status_code == 400
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_reports_take_the_same_queries_for_any_number_of_rows(world, django_assert_max_num_queries):
     def count(query: str) -> int:
         with django_assert_max_num_queries(40) as captured:

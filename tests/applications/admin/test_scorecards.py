@@ -114,6 +114,7 @@ def test_database_refuses_impossible_cards(office, bo):
             card(office.own, bo, **values)
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_who_takes_part_sees_other_cards_only_after_an_own_one(office, bo):
     card(office.own, colleague("cy", "Recruiter", office.brand))
     client = signed_in(bo)

@@ -82,6 +82,7 @@ def missed(client: Client, texts: Any, expected: list[str]) -> dict[str, list[st
     return wrong
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_words_of_a_title_are_found(root):
     title = "Nürse in Ghent, C++ 100% night_shift"
     vacancy = make_vacancy(title=title)
@@ -96,6 +97,7 @@ def test_words_of_a_title_are_found(root):
     assert "Stages" in found(root, "stage")["Pages"]  # of the menu
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_rows_are_found_by_number_reference_address_and_name(root):
     application = apply(make_vacancy(title="Cook"), "Mia")  # a number in its title could be found
     Application.objects.filter(pk=application.pk).update(
@@ -131,6 +133,7 @@ def test_names_are_found_without_accents_and_case(root):
     assert len(root.get("/admin/applications/application/", {"q": "chloe"}).context["cl"].result_list) == 5
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_an_empty_search_is_a_page_with_the_box(office, client):
     assert office.anna.get(SEARCH).context["groups"] == []
     for text in ("x" * 100_000, "a b c d e f g h i j k l m n"):
@@ -171,6 +174,7 @@ def test_the_best_hits_are_first(root):
 # --- for whom ---
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_rows_of_other_brands_are_not_found(office):
     """The recruiter's own rows are found with the same words."""
     secret = make_vacancy(title="Zebra secret", brand=make_brand("Theirs"))

@@ -126,6 +126,7 @@ def test_brand_administrator_gives_no_higher_role_and_no_other_brand(brand_admin
     assert access(an) == (["Brand administrator"], ["Acme"])
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_brand_administrator_changes_no_one_above_or_of_other_brands(brand_admin, acme, beta):
     above = colleague("editor", "Editor", acme)
     single = colleague("single", "Recruiter", acme)

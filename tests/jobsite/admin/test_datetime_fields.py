@@ -98,6 +98,7 @@ def test_every_datetime_field_of_the_admin_is_a_zoned_datetime_field(rf: Any) ->
     }  # fmt: skip
 
 
+@pytest.mark.slow("opens several pages of the admin")
 @pytest.mark.parametrize("moment", [FIRST, SECOND])
 def test_vacancy_with_a_repeated_time_is_saved_unchanged(anna: Client, moment: datetime) -> None:
     vacancy = make_vacancy(publish_from=moment)
@@ -118,6 +119,7 @@ def test_vacancy_with_a_repeated_time_is_saved_unchanged(anna: Client, moment: d
     assert stored(vacancy) == (SECOND if moment == FIRST else FIRST).replace(microsecond=0)
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_new_repeated_time_asks_which_and_keeps_what_was_typed(anna: Client) -> None:
     vacancy = make_vacancy()
     was, posted = stored(vacancy), opened(anna, page(vacancy)) | {"title": "Typed title"}

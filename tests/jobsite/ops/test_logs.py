@@ -237,6 +237,7 @@ class Logged(ClientHandler):
 NAME, MAIL, SECRET, SOUGHT = "zyxmia", "zyxmia.jansen@example.org", "een-oud-geheim-7", "zyxtuinman"
 
 
+@pytest.mark.slow("many requests")
 @pytest.mark.django_db
 def test_logs_contain_no_personal_data_and_no_secrets(written, client, settings, monkeypatch, tmp_path):
     """Sign in, fail, get locked out, use tokens and links, search, crash, import and erase."""

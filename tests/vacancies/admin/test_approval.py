@@ -87,6 +87,7 @@ def buttons(client: Client, vacancy: Vacancy) -> list[str]:
 # --- two people ---
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_second_person_publishes(ed: Client, lea: Client, strict: Brand) -> None:
     vacancy = make(strict, **DRAFT)
     assert buttons(ed, vacancy) == [url(vacancy, name) for name in ("submit", "archive", "duplicate")]
@@ -167,6 +168,7 @@ def test_approval_is_of_what_the_approver_saw(ed: Client, lea: Client, strict: B
     assert (reread(vacancy).title, outcomes(vacancy)) == ("Something else", [APPROVED])
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_only_an_approver_decides_by_a_known_button(ed: Client, lea: Client, strict: Brand) -> None:
     vacancy = make(strict, **DRAFT)
     submit(staff("other", *EDITS, brands=[strict]), vacancy)
@@ -185,6 +187,7 @@ def test_only_an_approver_decides_by_a_known_button(ed: Client, lea: Client, str
         approval_decisions.approve(vacancy=vacancy, seen="", at=NOW, author=user("ed"))
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_start_page_and_menu_count_the_requests(ed, lea, strict, monkeypatch):
     monkeypatch.setattr(counts, "MAX_COUNTED", 0)  # stored counts, which are older than the request
     vacancy = make(strict, **DRAFT)
@@ -249,6 +252,7 @@ def test_incomplete_vacancy_cannot_be_submitted_or_approved(ed: Client, lea: Cli
 # --- changes of a public vacancy ---
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_change_of_a_public_vacancy_waits(ed: Client, lea: Client, strict: Brand, regions: Any) -> None:
     vacancy = make(strict)
     options.save_options(vacancy=vacancy, keyword="regions", pks=[regions[0].pk])

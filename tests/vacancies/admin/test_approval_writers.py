@@ -187,6 +187,7 @@ WRITERS = (
 )  # fmt: skip
 
 
+@pytest.mark.slow("opens several pages of the admin")
 @pytest.mark.parametrize("write", WRITERS, ids=lambda write: write.__name__)
 def test_nothing_goes_live_without_approval(root: Client, strict: Brand, write: Any) -> None:
     write(root, make(strict, **DRAFT))

@@ -74,6 +74,7 @@ def test_unsaved_input_is_restored_for_its_user(anna, bob, vacancy, regions):
     assert opened(bob, page(vacancy))["title"] == "Nurse"
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_restored_input_is_saved_once(anna: Client, vacancy: Vacancy) -> None:
     form = opened(anna, page(vacancy))
     autosave(anna, vacancy, form | {"title": "Head nurse"})
@@ -89,6 +90,7 @@ def test_restored_input_is_saved_once(anna: Client, vacancy: Vacancy) -> None:
     assertNotContains(anna.get(page(vacancy)), RESTORED)
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_new_vacancy_is_restored(anna: Client, brand: Any) -> None:
     form = {**NO_ROWS, **opened(anna, ADD), "title": "Nurse"}
 
@@ -109,6 +111,7 @@ def test_refused_save_is_kept(anna: Client, vacancy: Vacancy) -> None:
     assert opened(anna, page(vacancy))["location"] == "Ghent"
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_discarded_input_does_not_come_back(anna: Client, vacancy: Vacancy) -> None:
     form = opened(anna, page(vacancy)) | {"title": "Night nurse"}
     autosave(anna, vacancy, form)
@@ -121,6 +124,7 @@ def test_discarded_input_does_not_come_back(anna: Client, vacancy: Vacancy) -> N
     assert f'data-settled="{form["page"]}"' in anna.get(page(vacancy)).content.decode()
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_saved_input_does_not_come_back_after_a_save_on_another_computer(anna, vacancy):
     """The first computer still has a copy of what it saved: it opened the list, which removes none."""
     first = opened(anna, page(vacancy)) | {"title": "First"}
@@ -159,6 +163,7 @@ def test_save_keeps_the_input_of_another_window(anna: Client, vacancy: Vacancy) 
     assert (restored["title"], restored["location"]) == ("Second", "Ghent")
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_input_is_merged_with_what_was_saved_meanwhile(anna: Client, bob: Client, vacancy: Vacancy) -> None:
     autosave(anna, vacancy, opened(anna, page(vacancy)) | {"title": "Night nurse"})
     assert saved(bob.post(page(vacancy), opened(bob, page(vacancy)) | {"location": "Ghent"}))
@@ -229,6 +234,7 @@ def test_invalid_input_breaks_no_page(anna: Client, vacancy: Vacancy) -> None:
     assert found == []
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_form_takes_no_more_queries_with_more_rows(anna, vacancy, django_assert_max_num_queries):
     found = []
     for numbers in ((0,), (1, 2)):

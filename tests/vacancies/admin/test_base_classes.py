@@ -46,6 +46,7 @@ def shuffled(request: Any) -> Iterator[None]:
     VacancyAdmin.__bases__ = BASES
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_the_order_of_the_bases_changes_nothing(shuffled: None, strict: Brand) -> None:
     rights = ("view_vacancy", "change_vacancy")
     ed: Client = staff("ed", *rights, brands=[strict])

@@ -44,6 +44,7 @@ def confirm(client: Client, action: str, vacancies: list[Vacancy], **values: str
     return client.post(f"{LIST}bulk/{action}/", sent)
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_every_action_asks_first(anna: Client) -> None:
     rows = [make_vacancy(title=f"Nurse {n}") for n in range(2)]
     before = list(Vacancy.objects.order_by("pk").values())
@@ -229,6 +230,7 @@ def test_deletion_is_logged_and_leads_to_the_list(anna: Client, vacancy: Vacancy
 # --- a refused date stays in its field ---
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_refused_date_stays_in_the_field_with_the_reason(anna: Client, at: datetime) -> None:
     draft = make_vacancy(status="draft", publish_from=None)
     public = make_vacancy(publish_until=datetime(2026, 3, 10, tzinfo=UTC))

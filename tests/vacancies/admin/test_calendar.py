@@ -45,6 +45,7 @@ def test_vacancy_closes_on_its_last_day_of_the_site(anna: Client, at: datetime, 
     assert shown(anna) == {date(2026, 3, 11): (["Until the 11th"], [])}
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_calendar_has_a_month_a_week_and_a_day(anna: Client, at: datetime):
     for query, first, last, before, after in (
         ("", (2026, 2, 23), (2026, 4, 5), "month&date=2026-02-28", "month&date=2026-04-01"),

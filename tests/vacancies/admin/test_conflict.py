@@ -100,6 +100,7 @@ def test_saves_within_one_second_are_merged(anna: Client, vacancy: Vacancy, time
     assert (vacancy.title, vacancy.location) == ("Night nurse", "Ghent")
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_rows_of_both_are_kept(anna: Client, bob: Client, vacancy: Vacancy) -> None:
     for name in ("one", "two", "three"):
         Attachment.objects.create(vacancy=vacancy, name=name, url=f"https://acme.test/{name}")

@@ -83,6 +83,7 @@ def test_invalid_stored_columns_are_ignored(anna: Client) -> None:
 # --- order ---
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_list_is_sorted_by_each_column(anna: Client) -> None:
     now = timezone.now()
     first = make_vacancy(

@@ -92,6 +92,7 @@ def test_row_is_validated_like_the_form_and_the_others_are_saved(anna: Client) -
     assert Version.objects.filter(vacancy=wrong.pk, change="changed").count() == 0
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_invalid_date_is_refused_and_kept(anna: Client) -> None:
     vacancy = make_vacancy(publish_until=in_days(3))
     for day in ("tomorrow", "2026-02-30", "9999-12-31", "0000-00-00", "\0"):

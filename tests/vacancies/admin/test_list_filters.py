@@ -36,6 +36,7 @@ def test_options_of_one_filter_are_alternatives_and_filters_add_up(anna: Client)
     assertContains(page, f'<option value="{antwerp}" selected>Regions: Antwerp</option>', html=True)
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_unknown_option_or_recruiter_finds_nothing_and_says_so(anna: Client) -> None:
     make_vacancy()
     values = {"option": ("0", "x", "1%00"), "recruiter": ("9" * 30, "999999", "-1", "x")}
@@ -104,6 +105,7 @@ def test_options_are_found_among_ten_thousand(anna: Client, django_assert_max_nu
     assertNotContains(anna.get(f"{LIST}?option={chosen}"), "Place 177")
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_search_of_rows_needs_permission(anna: Client, colleague: Client) -> None:
     make_recruiter("Jan")
     assert anna.get(f"{RECRUITERS}&term=ja").json()["results"][0]["text"] == "Jan"

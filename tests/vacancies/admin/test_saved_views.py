@@ -160,6 +160,7 @@ def test_default_view_that_is_no_longer_shared_is_ignored(anna: Client, colleagu
     assert colleague.get(LIST).status_code == 200
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_view_that_is_unknown_or_has_invalid_filters_gives_a_message(anna: Client) -> None:
     view = SavedView.objects.create(owner=User.objects.get(username="anna"), name="Old")
     text = "The filters of the view “Old” are no longer valid. All vacancies are shown."

@@ -241,6 +241,7 @@ def test_changes_are_shown_and_then_imported(anna, nurse):
     assert (version.change, version.author.username) == (Change.CHANGED, "anna")
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_rows_without_an_id_become_drafts(anna, brand, recruiter):
     names = ["Title", "Brand", "Lead recruiter (contact)", "Description", "Closing date"]
     rows = [[f"Nurse {n}", "acme", "Jan", "First line\nsecond\n\nA & B", "2199-05-01"] for n in range(3)]
@@ -255,6 +256,7 @@ def test_rows_without_an_id_become_drafts(anna, brand, recruiter):
     assert set(Version.objects.values_list("change", flat=True)) == {"created"}
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_an_import_can_be_undone(anna, nurse, brand, at):
     baker = make_vacancy(title="Baker", brand=brand, options={"regions": ["Antwerp"]})
     before = [row[:-1] for row in exported(anna)]  # without the time of the change
@@ -328,6 +330,7 @@ def test_columns_that_are_unknown_are_ignored_and_named(anna, nurse):
 # --- facts ---
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_places_keep_their_coordinates(anna, nurse):
     text = "Kaai 1 | 9000 | Ghent | | be; Kaai 2|9000|Ghent||Belgium\nDoel | België; Gand | BE"
     shown = upload(anna, csv_file(["ID", "Places", "remote_countries"], [nurse.pk, text, "Frankrijk; be"]))
@@ -460,6 +463,7 @@ def test_errors_name_row_column_text_and_what_is_allowed(anna, nurse):
     assert nurse.title == "Nurse"
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_rows_follow_the_rules_of_the_form(anna, nurse):
     names = ["ID", "Title", "Closing date"]
     rows = [[nurse.pk, "x" * 301, "2020-01-01"], ["", "", "2030-01-01"]]
@@ -522,6 +526,7 @@ def test_second_click_imports_nothing(anna, nurse):
     assert Vacancy.objects.filter(title="New").count() == 1
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_all_rows_are_imported_or_none(anna, nurse):
     names = ["ID", "Title"]
     shown = upload(anna, csv_file(names, ["", "New"], [nurse.pk, "Night nurse"]))

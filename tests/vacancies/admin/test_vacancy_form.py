@@ -47,6 +47,7 @@ def test_vacancy_is_created_and_published_in_one_post(anna, brand, recruiter):
     assert [item["title"] for item in anna.get("/v1/vacancies").json()["data"]] == ["Nurse"]
 
 
+@pytest.mark.slow("opens several pages of the admin")
 @pytest.mark.parametrize("who", ["editor", "recruiter"])
 def test_draft_needs_only_a_title(who: str) -> None:
     rights = ["add_vacancy", "view_vacancy"] + (["work_for_every_brand"] if who == "editor" else [])
@@ -69,6 +70,7 @@ def test_brand_that_a_recruiter_used_last_is_preselected(colleague: Client) -> N
     assert opened(colleague, ADD)["brand"] == [str(other.pk)]
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_recruiter_cannot_remove_the_brand(colleague: Client) -> None:
     response = colleague.post(ADD, opened(colleague, ADD) | {"title": "Nurse", "brand": ""})
 
@@ -76,6 +78,7 @@ def test_recruiter_cannot_remove_the_brand(colleague: Client) -> None:
     assert not Vacancy.objects.exists()
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_table_becomes_a_list_with_a_warning(anna: Client, vacancy: Vacancy) -> None:
     """Without JavaScript, the field has HTML."""
     html = "<table><tr><td>Pay<td>3,000</table>"
@@ -111,6 +114,7 @@ def test_options_keep_the_order_of_picking(anna: Client, vacancy: Vacancy, regio
         assert opened(anna, page(vacancy))["regions"] == [str(option.pk) for option in picked]
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_vacancy_has_at_most_one_job_category(anna: Client, vacancy: Vacancy, regions: list) -> None:
     for option in (make_option("functiongroup", label) for label in ("Care", "ICT")):
         assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | {"functiongroup": option.pk}))
@@ -154,6 +158,7 @@ def test_refused_publication_shows_the_error_at_the_field(anna: Client, vacancy:
     assert (vacancy.title, vacancy.updated_at) == ("Nurse", LONG_AGO)
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_view_on_site_is_offered_for_public_vacancies_only(anna: Client, vacancy: Vacancy) -> None:
     address = f'href="/vacancies/{vacancy.pk}"'
     assertContains(anna.get(page(vacancy)), address)

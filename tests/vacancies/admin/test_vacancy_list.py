@@ -77,6 +77,7 @@ def test_search_finds_the_same_few_or_many(anna, monkeypatch, django_assert_max_
     assert listed(anna, f"{LIST}?q=qqqq") == set()
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_search_lists_forms_and_the_best_hit_first(anna: Client, monkeypatch: Any) -> None:
     for title in ("Hoofdverpleegkundige", "Verpleegkundige", "Verpleegkundigen", "Kok"):
         make_vacancy(title=title, status="draft", location="Gent")

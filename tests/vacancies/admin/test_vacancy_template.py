@@ -65,6 +65,7 @@ def test_template_has_the_content_without_publication(ed: Client, nurse: Vacancy
     assert (Vacancy.objects.count(), Version.objects.count()) == (1, 0)
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_new_vacancy_starts_with_the_template(ed: Client, nurse: Vacancy, template: VacancyTemplate) -> None:
     assert f'href="?template={template.pk}"' in ed.get(ADD).content.decode()
 
@@ -86,6 +87,7 @@ def test_new_vacancy_starts_with_the_template(ed: Client, nurse: Vacancy, templa
     assert Version.objects.get().content["attachments"]
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_unticked_files_are_left_out(ed: Client, nurse: Vacancy, template: VacancyTemplate) -> None:
     data = opened(ed, start(template)) | {"image-clear": "on"}
     del data["template_files"]
@@ -94,6 +96,7 @@ def test_unticked_files_are_left_out(ed: Client, nurse: Vacancy, template: Vacan
     assert (made.image.name, [each.name for each in made.attachments.all()]) == ("", ["Folder"])
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_forged_file_is_not_attached(ed: Client, nurse: Vacancy, template: VacancyTemplate) -> None:
     foreign = make_vacancy(brand=make_brand("Other"))
     file = SimpleUploadedFile("secret.txt", b"Secret")
@@ -103,6 +106,7 @@ def test_forged_file_is_not_attached(ed: Client, nurse: Vacancy, template: Vacan
     assert not Vacancy.objects.latest("pk").attachments.filter(name="Secret").exists()
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_rejected_input_keeps_the_template(ed: Client, nurse: Vacancy, template: VacancyTemplate) -> None:
     response = ed.post(start(template), opened(ed, start(template)) | {"title": ""})
     html = response.content.decode()
@@ -172,6 +176,7 @@ def test_other_brands_do_not_see_the_template(ed: Client, nurse: Vacancy, templa
     assert VacancyTemplate.objects.get().content == template.content
 
 
+@pytest.mark.slow("opens several pages of the admin")
 def test_template_for_all_brands_is_used_by_all_and_changed_by_few(nurse: Vacancy, ed: Client) -> None:
     assert "This field is required" in save_as(ed, nurse, brand="").content.decode()
     editor = staff("editor", *EDITS, *OF_TEMPLATES, "work_for_every_brand")

@@ -94,6 +94,7 @@ def test_hidden_vacancy_changes_no_response(client, settings, site, at, kind, mo
     assert revealing(client, targets(kind), kind, at) == []
 
 
+@pytest.mark.slow("many requests")
 @pytest.mark.parametrize("mode", MODES)
 def test_internal_vacancy_changes_no_public_response(client, settings, site, at, mode):
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["203.0.113.0/24"]
@@ -111,6 +112,7 @@ def test_unpublished_vacancy_changes_no_response_to_an_insider(client, settings,
     assert revealing(client, targets(kind), kind, at) == []
 
 
+@pytest.mark.slow("many requests")
 def test_account_without_permission_sees_no_internal_vacancy(client, settings, site, at):
     """Applicants have accounts and tokens too."""
     settings.INTERNAL_ACCESS = "authenticated"
@@ -176,6 +178,7 @@ def test_recruiter_contact_data_shows_only_if_public(client, at):
         assert HIDDEN_WORD not in client.get(path).text
 
 
+@pytest.mark.slow("many requests")
 def test_pay_that_is_not_public_shows_nowhere(client, settings, site):
     settings.APPLY_PAGES = True
     mail = text_field("mail", type="email", role="email", required=True)
