@@ -73,6 +73,15 @@ class ApplicationQuerySet(models.QuerySet):
         folded = folded_address(address)
         return self.filter(email_folded=folded) if folded else self.none()
 
+    def of_person(self, application: Any) -> Self:
+        """`application`, and those with its address or its account."""
+        same = Q(pk=application.pk)
+        if application.email_folded:
+            same |= Q(email_folded=application.email_folded)
+        if application.user_id:
+            same |= Q(user=application.user_id)
+        return self.filter(same)
+
     def unclaimed(self, address: str) -> Self:
         """The applications from `address` that belong to no account yet."""
         return self.from_address(address).filter(user=None)

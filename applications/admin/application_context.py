@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from django.contrib.auth.models import User
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext
 
 from applications.models import (
@@ -76,13 +76,8 @@ def contact(application: Application) -> dict[str, object]:
 def other_applications(user: User, application: Application) -> QuerySet:
     """Return the other applications with the address or the account of `application` that `user` may see,
     the newest first."""
-    same = Q()
-    if application.email_folded:
-        same |= Q(email_folded=application.email_folded)
-    if application.user_id:
-        same |= Q(user=application.user_id)
-    rows = Application.objects.filter(same) if same else Application.objects.none()
-    own: Any = scope_to_brands(user, rows.exclude(pk=application.pk), "vacancy")
+    rows = Application.objects.of_person(application).exclude(pk=application.pk)
+    own: Any = scope_to_brands(user, rows, "vacancy")
     return own.with_stage().select_related("vacancy").newest_first()[:MAX_OTHER_APPLICATIONS]
 
 

@@ -36,7 +36,7 @@ from applications.admin.slots import SlotPages
 from applications.models import Access, Application
 from applications.operations import move, undo_moves
 from applications.querysets import readers_of
-from jobsite.admin.base import as_id
+from jobsite.admin.base import as_id, posted_again
 from jobsite.text.formats import format_datetime
 from jobsite.types import UserRequest
 
@@ -183,12 +183,7 @@ class ApplicationPage(ReviewAdmin, NotesAdmin, EmailsAdmin, ErasureAdmin):
         """Ask whether the applicant is hired or rejected. The page posts the form again, confirmed."""
         assert form.move_form
         stage = form.cleaned_data.get("stage") or form.fields["stage"].clean(request.POST.get("stage"))
-        repeated = [
-            (name, value)
-            for name, values in request.POST.lists()
-            for value in values
-            if name not in ("csrfmiddlewaretoken", "confirmed", *form.move_form.fields)
-        ]
+        repeated = posted_again(request, "confirmed", *form.move_form.fields)
         context = {
             **self.admin_site.each_context(request),
             "title": gettext("Move %(applicant)s to %(stage)s?")

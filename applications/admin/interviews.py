@@ -36,7 +36,7 @@ from applications.models import Access, Application, HistoryEntry, Message, Part
 from applications.operations import interviews as operations
 from applications.operations.slots import free_slots, open_offers
 from applications.querysets import readers_of
-from jobsite.admin.base import as_id
+from jobsite.admin.base import as_id, posted_again
 from jobsite.admin.datetime_fields import ZonedDateTimeField, ZonedDateTimeWidget
 from jobsite.admin.pages import AdminPages
 from jobsite.api.absolute_urls import base_url
@@ -248,12 +248,7 @@ class InterviewPages(AdminPages):
             "previews": _previews(emails or []),
             "is_previewed": emails is not None,
             "overlaps": _overlaps(form) if emails is not None else [],
-            "repeated": [
-                (key, value)
-                for key, values in request.POST.lists()
-                for value in values
-                if key not in ("csrfmiddlewaretoken", "step")
-            ],
+            "repeated": posted_again(request, "step"),
             "back": self.admin.page_of(request, application, "interviews"),
         }
         response = render(

@@ -24,7 +24,7 @@ from applications.admin.interviews import CHANGE, MeetingForm, initial_meeting, 
 from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application, Offer, SlotSet
 from applications.operations.slots import SLOTS_MAX, offer_slots, planned_offers
-from jobsite.admin.base import as_id
+from jobsite.admin.base import as_id, posted_again
 from jobsite.admin.datetime_fields import DateField, is_ambiguous, readings
 from jobsite.admin.pages import AdminPages
 from jobsite.admin.selection import way_back
@@ -206,12 +206,7 @@ class SlotPages(AdminPages):
             "email": emails[0] if emails else None,
             "is_previewed": emails is not None,
             "times": [format_period(start, start + length, zone) for start in form.starts],
-            "repeated": [
-                (key, value)
-                for key, values in request.POST.lists()
-                for value in values
-                if key not in ("csrfmiddlewaretoken", "step", "action", "_selected_action")
-            ],
+            "repeated": posted_again(request, "step", "action", "_selected_action"),
             "back": back,
         }
         title = gettext("Let applicants choose a time")

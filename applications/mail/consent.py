@@ -8,13 +8,12 @@ from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
-from applications.mail.brand_mail import privacy_url
 from applications.mail.links import absolute, new_marker, personal_link, settings_lines
-from applications.mail.notice import purpose
+from applications.mail.notice import beginning
 from applications.mail.outbox import queue
 from applications.mail.preferences import language_of as language_of_user
 from applications.mail.preferences import may_receive, recipients_of
-from applications.mail.receipt import end, facts, language_of
+from applications.mail.receipt import end, language_of
 from applications.models import Application, ConsentRequest, Message
 from applications.submissions.links import MAX_AGE
 from jobsite.text.formats import format_date
@@ -48,16 +47,7 @@ def queue_question(
 
 def _question(request: ConsentRequest, link: str) -> Iterator[str]:
     application = request.application
-    yield _("Hello,")
-    yield ""
-    yield from purpose(application.origin)
-    yield ""
-    yield from facts(application)
-    yield _("Source: %(source)s") % {"source": application.origin.get_channel_display()}
-    yield ""
-    if url := privacy_url(application):
-        yield _("How we handle your data: %(url)s") % {"url": url}
-        yield ""
+    yield from beginning(application.origin)
     yield _("We ask for your consent:")
     yield request.text
     yield ""

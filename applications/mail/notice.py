@@ -35,17 +35,7 @@ def queue_notice(origin: Origin, *, base_url: str = "", at: datetime) -> Message
 
 
 def _lines(origin: Origin, link: str) -> Iterator[str]:
-    application = origin.application
-    yield _("Hello,")
-    yield ""
-    yield from purpose(origin)
-    yield ""
-    yield from facts(application)
-    yield _("Source: %(source)s") % {"source": origin.get_channel_display()}
-    yield ""
-    if url := privacy_url(application):
-        yield _("How we handle your data: %(url)s") % {"url": url}
-        yield ""
+    yield from beginning(origin)
     if origin.basis == Origin.Basis.REQUEST:
         yield _("Open this link to see your application, to follow it or to withdraw it:")
         yield link
@@ -58,7 +48,22 @@ def _lines(origin: Origin, link: str) -> Iterator[str]:
     if origin.basis == Origin.Basis.REQUEST:
         yield ""
         yield _("If you did not apply, somebody entered your address by mistake: please tell us.")
-    yield from end(application)
+    yield from end(origin.application)
+
+
+def beginning(origin: Origin) -> Iterator[str]:
+    """Yield what the notice and the question for consent begin with."""
+    application = origin.application
+    yield _("Hello,")
+    yield ""
+    yield from purpose(origin)
+    yield ""
+    yield from facts(application)
+    yield _("Source: %(source)s") % {"source": origin.get_channel_display()}
+    yield ""
+    if url := privacy_url(application):
+        yield _("How we handle your data: %(url)s") % {"url": url}
+        yield ""
 
 
 def purpose(origin: Origin) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The outbox: emails are queued in the transaction that causes them. `manage.py deliver` sends them."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -17,6 +17,7 @@ from applications.models import Application, Message, Participant, StageChange
 from applications.querysets import folded_address
 from jobsite.api.throttling import RateLimit, parse_rate
 from jobsite.db.locks import lock_transaction
+from jobsite.db.transactions import dry_run
 from jobsite.languages import LANGUAGES, site_language
 
 ADDRESS_MAX, SUBJECT_MAX = 254, 200  # characters
@@ -84,6 +85,15 @@ def queue(
         next_at=due_at,
         finished_at=at if error else None,
     )
+
+
+def planned(queue_all: Callable[[], object], applications: Collection[int]) -> list[Message]:
+    """Return the emails to or about `applications` that `queue_all` would queue, and write nothing."""
+    with dry_run(True):
+        last = Message.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+        queue_all()
+        rows = Message.objects.filter(application__in=applications, pk__gt=last)
+        return list(rows.select_related("recipient", "application__user").order_by("pk"))
 
 
 def _is_one_too_many(application: Application, at: datetime) -> bool:

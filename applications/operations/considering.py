@@ -8,7 +8,6 @@ from django.db import transaction
 from applications.models import Application, Origin, Submission, SubmissionFile
 from applications.models.application import new_reference
 from applications.operations.stages import create_application
-from applications.querysets import ApplicationQuerySet
 from applications.submissions import idempotency
 from applications.submissions.files import StoredFiles, open_file
 from jobsite import private_files
@@ -46,7 +45,7 @@ def consider(*, application: Application, vacancy: Vacancy, author: User, at: da
             source = Application.objects.select_for_update(of=("self",)).get(pk=application.pk)
             if source.email_folded:  # a submission of the applicant to the vacancy waits, too
                 idempotency.lock_address(vacancy, source.email_folded)
-            if there := same_person(source).filter(vacancy=vacancy).newest_first().first():
+            if there := Application.objects.of_person(source).filter(vacancy=vacancy).newest_first().first():
                 raise AlreadyThereError(there)
             columns = {name: getattr(source, name) for name in _COPIED}
             copy = create_application(
@@ -63,13 +62,6 @@ def consider(*, application: Application, vacancy: Vacancy, author: User, at: da
         stored.discard()
         raise
     return copy
-
-
-def same_person(application: Application) -> ApplicationQuerySet:
-    """Return the applications with the address or the account of `application`, this one included."""
-    rows = Application.objects.filter(pk=application.pk)
-    rows |= Application.objects.from_address(application.email_folded)
-    return rows | Application.objects.filter(user=application.user_id) if application.user_id else rows
 
 
 def _copy(file: SubmissionFile) -> SubmissionFile:

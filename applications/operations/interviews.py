@@ -6,6 +6,7 @@ All lock the application first, so that of two changes the later one has the hig
 from collections.abc import Collection, Iterable
 from copy import copy
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -13,8 +14,8 @@ from django.db import transaction
 
 from applications.mail import interviews as mail
 from applications.mail.calendars import CANCEL
+from applications.mail.outbox import planned
 from applications.models import Application, HistoryEntry, Message, Offer, Participant
-from jobsite.db.transactions import dry_run
 
 # A change of one of these is sent to all who take part; one of the name or the result is not.
 SENT = ("planned_at", "ends_at", "zone", "place", "video_url", "details")
@@ -119,11 +120,7 @@ def reply(*, participant: Participant, reply: Participant.Reply, base_url: str =
 
 def planned_emails(*, entry: HistoryEntry, **values: Any) -> list[Message]:
     """Return the emails that `save_interview` would queue, and write nothing."""
-    with dry_run(True):
-        last = Message.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-        save_interview(entry=copy(entry), **values)
-        rows = Message.objects.filter(application=entry.application_id, pk__gt=last)
-        return list(rows.select_related("recipient").order_by("pk"))
+    return planned(partial(save_interview, entry=copy(entry), **values), [entry.application_id])
 
 
 def _locked(pk: int) -> Application:

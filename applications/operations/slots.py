@@ -7,6 +7,7 @@ time, nor two times of one colleague that overlap.
 import secrets
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -14,9 +15,9 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from applications.mail.interviews import queue_offer
+from applications.mail.outbox import planned
 from applications.models import Application, HistoryEntry, Message, Offer, Participant, Slot, SlotSet
 from applications.operations.interviews import save_interview
-from jobsite.db.transactions import dry_run
 
 SLOTS_MAX = 40
 
@@ -55,11 +56,7 @@ def offer_slots(
 
 def planned_offers(*, applications: Collection[int], **values: Any) -> list[Message]:
     """Return the emails that `offer_slots` would queue, and write nothing."""
-    with dry_run(True):
-        last = Message.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-        offer_slots(applications=applications, **values)
-        rows = Message.objects.filter(application__in=applications, pk__gt=last)
-        return list(rows.select_related("application__user").order_by("pk"))
+    return planned(partial(offer_slots, applications=applications, **values), applications)
 
 
 def open_offers(application: Application, *, at: datetime) -> QuerySet[Offer]:

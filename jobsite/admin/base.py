@@ -27,6 +27,13 @@ from jobsite.text.search import search_words
 from jobsite.types import Context
 
 
+def posted_again(request: HttpRequest, *left_out: str) -> list[tuple[str, str]]:
+    """Return the posted names and values, for the hidden fields of a page that posts them again, without the
+    token and those `left_out`."""
+    pairs = [(name, value) for name, values in request.POST.lists() for value in values]
+    return [(name, value) for name, value in pairs if name not in ("csrfmiddlewaretoken", *left_out)]
+
+
 class NamedRow(forms.ModelForm):
     """A table row whose inputs have labels: screen readers do not read the column heading as the label."""
 
