@@ -59,7 +59,6 @@ def career_page(view: View) -> View:
     return page
 
 
-@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Lead to the list of vacancies, or without a career site to the documentation."""
     return HttpResponseRedirect(reverse("site:jobs" if settings.CAREER_SITE else "docs"))
