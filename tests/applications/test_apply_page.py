@@ -375,6 +375,14 @@ def test_application_of_a_session_belongs_to_the_account(vacancy: Vacancy) -> No
     assert (application.user, application.submission.source) == (user, 'news"letter')
 
 
+def test_source_is_that_of_the_link_or_of_its_campaign(vacancy: Vacancy) -> None:
+    found = [
+        hidden(Client().get(f"{address(vacancy)}?{query}").text).get("_source")
+        for query in ("source=a&utm_source=b", "source=&utm_source=b", "utm_source=b", "utm_medium=b")
+    ]
+    assert found == ["a", "b", "b", None]
+
+
 def test_form_of_another_site_does_not_use_the_session(vacancy: Vacancy) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(make_user())
