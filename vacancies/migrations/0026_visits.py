@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("vacancies", "0024_saved_view_page"),
+        ("vacancies", "0025_brand_site"),
     ]
 
     operations = [
