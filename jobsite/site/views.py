@@ -31,6 +31,7 @@ from jobsite.site.reading import Interface, RefusedError
 from vacancies.choices import Fact
 from vacancies.filtersets import filter_name
 from vacancies.models import Brand, Vacancy
+from vacancies.statistics.visits import given_source
 
 OTHERS = 5  # current vacancies on the page of a closed one
 
@@ -195,6 +196,5 @@ def _apply_page(site: Site, interface: Interface, pk: int) -> str:
     """Return the path of the page to apply, which gets to know where the visitor comes from, or ""."""
     if not (settings.APPLY_PAGES and interface.takes_applications(pk)):
         return ""
-    given = site.request.GET
-    source = given.get("source") or given.get("utm_source")
+    source = given_source(site.request.GET)
     return reverse("apply", args=[pk]) + (f"?{urlencode({'source': source})}" if source else "")

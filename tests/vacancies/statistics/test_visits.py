@@ -1,17 +1,21 @@
 """Counting of visits: which requests count, what is stored, and what a hostile client can fill."""
 
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import time_machine as clock
 from django.db import DatabaseError
+from django.utils.text import slugify
 
 from jobsite.ops.logs import Requests
 from tests.factories import make_vacancy
-from tests.servers import until
+from tests.servers import Instance, get, until
 from tests.wsgi import ask
 from vacancies.models import DailyVisits
 from vacancies.statistics import visits as module
@@ -50,7 +54,7 @@ def view(path: str, method: str = "GET", **headers: str) -> None:
 
 
 def test_visits_of_people_count_by_vacancy_and_source(visits):
-    for path in ("/jobs/1-baker", "/jobs/1-baker", "/jobs/1-baker?source=Indeed", "/nl/jobs/2-bakker",
+    for path in ("/jobs/1-baker", "/jobs/1-baker", "/jobs/1-baker?source=Indeed", "/jobs/2-bakker",
                  "/jobs/1-baker?utm_source=%20indeed%0A&page[size]=2", "/apply/1?source=indeed",
                  "/jobs/3-x?source=&utm_source=Caf%C3%A9"):  # fmt: skip
         view(path)
@@ -67,7 +71,8 @@ def test_robots_and_other_requests_do_not_count(visits):
         ("/apply/1", "POST", {}),
         ("/jobs/10-closed", "GET", {}),
         ("/jobs", "GET", {}),
-        ("/jobs/1x", "GET", {}),
+        ("/jobs/1", "GET", {}),  # leads to the page
+        ("/nl/jobs", "GET", {}),
         ("/v1/jobs/1-baker", "GET", {}),
         ("/jobs/1-baker", "GET", {"HTTP_SEC_PURPOSE": "prefetch;prerender"}),
         ("/jobs/1-baker", "GET", {"HTTP_USER_AGENT": ""}),
@@ -155,3 +160,28 @@ def test_counts_are_written_soon_and_kept_if_the_database_refuses_them(visits, m
     until(rows)
     assert rows() == [(vacancy.pk, DAY, "", 2, 0)]
     assert visits.sums == {}
+
+
+@pytest.mark.slow("starts gunicorn")
+def test_process_that_ends_has_counted_cached_pages_too(tmp_path):
+    site = Instance(tmp_path, CAREER_SITE="on")
+    site.manage("generate_vacancies", "1")
+    with closing(sqlite3.connect(tmp_path / "db.sqlite3")) as database:
+        ((pk, title),) = database.execute("SELECT id, title FROM vacancies_vacancy")
+        page, browser = f"/jobs/{pk}-{slugify(title)}", {"User-Agent": BROWSER}
+        with site.serve() as url:
+            port = urlsplit(url).port
+            etag = get(port, page, browser)[1]["ETag"]
+            statuses = [
+                get(port, path, browser | headers)[0]
+                for path, headers in (
+                    (page, {}),
+                    (page, {"If-None-Match": etag}),
+                    (f"{page}?source=indeed", {}),
+                    (f"/apply/{pk}", {}),  # has no form
+                    (page, {"User-Agent": "curl/8"}),
+                )
+            ]
+            assert database.execute("SELECT * FROM vacancies_dailyvisits").fetchall() == []
+        found = database.execute("SELECT source, views, started FROM vacancies_dailyvisits ORDER BY source")
+        assert (statuses, found.fetchall()) == ([200, 304, 200, 404, 200], [("", 3, 0), ("indeed", 1, 0)])
