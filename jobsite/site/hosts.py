@@ -8,9 +8,11 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject, cached_property
+from django.utils.translation import get_language, get_language_info
 
 from jobsite.api.absolute_urls import absolute, host_url
 from jobsite.appearance import text_on
+from jobsite.languages import LANGUAGES, site_language
 from vacancies.models import Brand
 
 
@@ -48,9 +50,32 @@ class Site:
         digest = sha256(stylesheet(self.brand).encode()).hexdigest()[:8]
         return f"{reverse('site:theme', kwargs=arguments)}?v={digest}"
 
+    @property
+    def jobs_path(self) -> str:
+        """The path of the list in the active language."""
+        return jobs_path(get_language())
+
+    @property
+    def languages(self) -> list[dict[str, str]]:
+        """The code, the own name and the path of the list of each language, that of the site first."""
+        first = site_language()
+        return [
+            {
+                "code": code,
+                "name": get_language_info(code)["name_local"].capitalize(),
+                "path": jobs_path(code),
+            }
+            for code in (first, *(code for code in LANGUAGES if code != first))
+        ]
+
     def url(self, path: str) -> str:
         """Return the absolute URL of `path` on this site."""
         return host_url(self.brand.host) + path if self.brand else absolute(self.request, path)
+
+
+def jobs_path(language: str) -> str:
+    """Return the path of the list in `language`."""
+    return reverse("site:jobs", kwargs={} if language == site_language() else {"language": language})
 
 
 def stylesheet(brand: Brand | None) -> str:
