@@ -30,7 +30,7 @@ TURNS, CACHED = 15, 500
 
 
 def cpu(application: object, path: str, number: int) -> tuple[float, int]:
-    """Return the milliseconds of CPU of a request to `path`, the mean of `number`, and the size of the body."""
+    """Return the CPU milliseconds of a request to `path`, the mean of `number`, and the bytes of the body."""
     before, size = process_time(), 0
     for _ in range(number):
         status, _headers, body = ask(application, path)
