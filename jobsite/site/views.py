@@ -25,6 +25,7 @@ from django.views.decorators.http import require_safe
 
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.middleware.security_headers import PERMISSIONS, policy
+from jobsite.site import jsonld
 from jobsite.site.filters import Filters
 from jobsite.site.hosts import Site, languages, stylesheet
 from jobsite.site.items import LISTED, Item
@@ -95,7 +96,9 @@ def vacancy(site: Site, pk: int, slug: str = "") -> HttpResponse:
         if refusal.status != 404:
             raise
         return _closed(site, interface, pk)
-    row = Vacancy.objects.select_related("brand").only("title", "audience", "brand").get(pk=pk)
+    columns = ("title", "audience", "brand", "publish_from", "publish_until")
+    rows = jsonld.with_requirements(Vacancy.objects.select_related("brand").only(*columns))
+    row = rows.get(pk=pk)
     if not row.is_external:  # colleagues may read it in the API
         raise Http404
     if site.request.path_info != row.site_path:  # another slug, or zeros before the id
@@ -103,10 +106,13 @@ def vacancy(site: Site, pk: int, slug: str = "") -> HttpResponse:
     language = item["language"] if item["language"] in LANGUAGES else site_language()
     with translation.override(language):
         shown = Item(item)
+        apply_page = _apply_page(site, interface, pk)
+        posting = jsonld.job_posting(item, row, takes_applications=bool(apply_page))
         context = {
             "item": shown,
             "facts": shown.facts(Filter.objects.all()),
-            "apply_url": item["apply_url"] or _apply_page(site, interface, pk),
+            "apply_url": item["apply_url"] or apply_page,
+            "posting": jsonld.script(posting) if posting else "",
             "brand_path": reverse("site:brand", args=[row.shown_brand.slug]) if row.shown_brand else "",
             "canonical": item["url"],
         }
