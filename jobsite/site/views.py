@@ -30,6 +30,8 @@ from jobsite.site.filters import Filters
 from jobsite.site.hosts import Site, languages, stylesheet
 from jobsite.site.items import LISTED, Item
 from jobsite.site.reading import Interface, RefusedError
+from jobsite.site.sharing import share
+from jobsite.text.html import visible_text
 from vacancies.choices import Fact
 from vacancies.filtersets import filter_name
 from vacancies.models import Brand, Filter, Vacancy
@@ -112,6 +114,13 @@ def vacancy(site: Site, pk: int, slug: str = "") -> HttpResponse:
             "item": shown,
             "facts": shown.facts(Filter.objects.all()),
             "apply_url": item["apply_url"] or apply_page,
+            "share": share(
+                site,
+                title=item["title"],
+                description=visible_text(item["short_description"] or item["description"] or ""),
+                image=shown.share_image,
+                language=item["language"],
+            ),
             "posting": jsonld.script(posting) if posting else "",
             "brand_path": reverse("site:brand", args=[row.shown_brand.slug]) if row.shown_brand else "",
             "canonical": item["url"],
@@ -134,6 +143,7 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
         return respond(site, "invalid.html", {"errors": errors, "list": request.path}, status=400)
     meta = found["meta"]
     number, source = meta["current_page"], _source(request)
+    address = filters.address(number)
     context = {
         "heading": heading,
         "brand": brand,
@@ -147,10 +157,30 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
         "suggestions": filters.suggestions(meta.get("suggestions") or []),
         "previous": filters.address(min(number - 1, meta["last_page"])) if number > 1 else "",
         "next": filters.address(number + 1) if found["links"]["next"] else "",
-        "canonical": site.url(filters.address(number)),
+        "canonical": site.url(address),
+        "alternates": _alternates(site, address),
+        "share": share(
+            site,
+            title=heading,
+            description=(visible_text(brand.description) if brand else "")
+            or _("Current vacancies of %(brand)s") % {"brand": brand.name if brand else site.name},
+            image="",
+            language=translation.get_language(),
+        ),
         "is_indexed": filters.is_indexed and bool(found["data"]),
     }
     return interface.cache(respond(site, "list.html", context))
+
+
+def _alternates(site: Site, address: str) -> list[tuple[str, str]]:
+    """Return the same list in each language, and the one for visitors with another language. The page of a
+    brand is in one language."""
+    path, _mark, query = address.partition("?")
+    lists = [(each["code"], each["path"]) for each in languages()]
+    if path not in dict(map(reversed, lists)):
+        return []
+    urls = [(code, site.url(f"{other}?{query}" if query else other)) for code, other in lists]
+    return [*urls, ("x-default", urls[0][1])]
 
 
 @require_safe
