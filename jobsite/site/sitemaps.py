@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from jobsite.api import caching
-from jobsite.site.hosts import Site, languages
+from jobsite.site.hosts import Site
 from jobsite.site.reading import Interface
 from jobsite.site.views import career_page
 from vacancies.models import Brand, Vacancy
@@ -80,7 +80,7 @@ def part(site: Site, number: int) -> HttpResponse:
 
 def _lists(site: Site, at: datetime) -> Iterator[str]:
     """Yield the paths of the lists: one per language, and one per brand with vacancies."""
-    yield from (language["path"] for language in languages())
+    yield from (language["path"] for language in site.languages)
     if settings.MULTI_BRANDING and not site.brand:
         vacancies = Vacancy.objects.published(at=at).external().filter(brand=OuterRef("pk"))
         brands = Brand.objects.filter(Exists(vacancies), host="").exclude(slug="")

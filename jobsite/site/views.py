@@ -27,7 +27,7 @@ from jobsite.languages import LANGUAGES, site_language
 from jobsite.middleware.security_headers import PERMISSIONS, policy
 from jobsite.site import jsonld
 from jobsite.site.filters import Filters
-from jobsite.site.hosts import Site, languages, stylesheet
+from jobsite.site.hosts import Site, stylesheet
 from jobsite.site.items import LISTED, Item
 from jobsite.site.reading import Interface, RefusedError
 from jobsite.site.sharing import share
@@ -35,6 +35,7 @@ from jobsite.text.html import visible_text
 from vacancies.choices import Fact
 from vacancies.filtersets import filter_name
 from vacancies.models import Brand, Filter, Vacancy
+from vacancies.statistics.visits import given_source
 
 OTHERS = 5  # current vacancies on the page of a closed one
 
@@ -62,7 +63,6 @@ def career_page(view: View) -> View:
     return page
 
 
-@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Lead to the list of vacancies, or without a career site to the documentation."""
     return HttpResponseRedirect(reverse("site:jobs" if settings.CAREER_SITE else "docs"))
@@ -142,7 +142,7 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
         errors = [error["detail"] for error in refusal.problem["errors"]]
         return respond(site, "invalid.html", {"errors": errors, "list": request.path}, status=400)
     meta = found["meta"]
-    number, source = meta["current_page"], _source(request)
+    number, source = meta["current_page"], given_source(request.GET)
     address = filters.address(number)
     context = {
         "heading": heading,
@@ -176,7 +176,7 @@ def _alternates(site: Site, address: str) -> list[tuple[str, str]]:
     """Return the same list in each language, and the one for visitors with another language. The page of a
     brand is in one language."""
     path, _mark, query = address.partition("?")
-    lists = [(each["code"], each["path"]) for each in languages()]
+    lists = [(each["code"], each["path"]) for each in site.languages]
     if path not in dict(map(reversed, lists)):
         return []
     urls = [(code, site.url(f"{other}?{query}" if query else other)) for code, other in lists]
@@ -210,9 +210,7 @@ def _closed(site: Site, interface: Interface, pk: int) -> HttpResponse:
 
 def respond(site: Site, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
     """Return a page in the active language."""
-    response = render(
-        site.request, f"site/{template}", {**context, "site": site, "languages": languages()}, status=status
-    )
+    response = render(site.request, f"site/{template}", {**context, "site": site}, status=status)
     response[HEADER] = policy("site")
     response["Permissions-Policy"] = PERMISSIONS
     response["Cross-Origin-Resource-Policy"] = "same-origin"
@@ -220,11 +218,6 @@ def respond(site: Site, template: str, context: dict[str, Any], *, status: int =
     if status != 200:
         response["Cache-Control"] = "no-store"
     return response
-
-
-def _source(request: HttpRequest) -> str:
-    """Return where the visitor comes from, as the address says."""
-    return request.GET.get("source") or request.GET.get("utm_source", "")
 
 
 def _with_query(request: HttpRequest, path: str) -> str:
@@ -236,5 +229,5 @@ def _apply_page(site: Site, interface: Interface, pk: int) -> str:
     """Return the path of the page to apply, which gets to know where the visitor comes from, or ""."""
     if not (settings.APPLY_PAGES and interface.takes_applications(pk)):
         return ""
-    source = _source(site.request)
+    source = given_source(site.request.GET)
     return reverse("apply", args=[pk]) + (f"?{urlencode({'source': source})}" if source else "")

@@ -56,7 +56,8 @@ def test_a_full_block_has_every_property(client, filters):
     brand.icon_large.save("a.png", ContentFile(png(200, 100)))
     vacancy = make_vacancy(
         title="Nurse", brand=brand, reference="HW-1", places=(GHENT, LILLE),
-        options={"types": ["Full", "Night"]}, description="<p>Care</p>", profile="<p>You</p>", offer="", company="<p>We</p>", contact="<p>Call</p>",
+        options={"types": ["Full", "Night"]},
+        description="<p>Care</p>", profile="<p>You</p>", offer="", company="<p>We</p>", contact="<p>Call</p>",
         publish_from=datetime(2026, 3, 1, 8, tzinfo=UTC), publish_until=datetime(2026, 6, 1, 22, tzinfo=UTC),
         **PAY,
     )  # fmt: skip
