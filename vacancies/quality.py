@@ -70,7 +70,7 @@ REQUIRED_BY_GOOGLE: dict[str, tuple[StrOrPromise, Q]] = {
 }
 
 # Who answers a vacancy for open applications has no particular job in mind: it is no job for a search engine.
-IS_A_JOB = ~Exists(Requisition.objects.filter(vacancy=OuterRef("pk"), is_for_open_applications=True))
+IS_A_JOB = ~Q(Exists(Requisition.objects.filter(vacancy=OuterRef("pk"), is_for_open_applications=True)))
 
 
 def _in_capitals(at: datetime) -> Q:

@@ -3,7 +3,6 @@ aggregators read. A text never ends an element: XML is escaped, and characters t
 
 import re
 from collections.abc import Iterator
-from datetime import UTC
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -126,7 +125,7 @@ def _indeed(site: Site, jobs: VacancyQuerySet) -> Iterator[str]:
 
 def _jobs(request: HttpRequest, vacancy: Vacancy) -> Iterator[str]:
     """Yield an element for each place of `vacancy`, or for each country of remote work without a place."""
-    item = VacancySerializer(context={"request": request}, only=FIELDS).to_representation(vacancy)
+    item = VacancySerializer(context={"request": request}, only=[*FIELDS]).to_representation(vacancy)
     url = f"{item['url']}{'&' if '?' in item['url'] else '?'}source=indeed"
     types = [
         JOB_TYPES[each] for each in EmploymentType if each in item["employment_types"] and each in JOB_TYPES
@@ -134,7 +133,7 @@ def _jobs(request: HttpRequest, vacancy: Vacancy) -> Iterator[str]:
     texts = "".join(sanitise(item[key] or "") for key in TEXTS)
     common = {
         "title": item["title"],
-        "date": f"{vacancy.publish_from.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        "date": f"{vacancy.publish_from:%Y-%m-%dT%H:%M:%SZ}",  # in UTC
         "requisitionid": item["reference"] or str(item["id"]),
         "url": url,
         "company": name_of_employer(item),

@@ -12,6 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.core.files.images import get_image_dimensions
 from django.core.files.storage import default_storage
+from django.db.models import BooleanField, ExpressionWrapper
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
@@ -36,7 +37,7 @@ _ADDRESS = {
 
 def with_requirements(vacancies: VacancyQuerySet) -> VacancyQuerySet:
     """Annotate `vacancies` for `job_posting`."""
-    return with_missing_for_google(vacancies.annotate(is_a_job=IS_A_JOB))
+    return with_missing_for_google(vacancies.annotate(is_a_job=ExpressionWrapper(IS_A_JOB, BooleanField())))
 
 
 def script(posting: JsonObject) -> SafeString:
@@ -117,7 +118,7 @@ def _salary(pay: JsonObject | None) -> JsonObject | None:
 def _logo(item: JsonObject, vacancy: Vacancy) -> str:
     """Return the URL of the uploaded icon of the brand, if it has the shape of a logo, else ""."""
     icon = vacancy.shown_brand and vacancy.shown_brand.icon_large
-    if not icon or not is_logo(icon.name):
+    if not icon or not is_logo(str(icon)):
         return ""
     url: str = item["brand"]["icons"]["large"]
     return url
@@ -127,7 +128,7 @@ def is_logo(name: str) -> bool:
     """Whether the uploaded image `name` has the shape of a logo."""
     try:
         ratio = _ratio(name)
-    except (OSError, TypeError):  # the file is lost, or is no image
+    except OSError:  # the file is lost
         return False
     return LOGO_RATIO[0] <= ratio <= LOGO_RATIO[1]
 
@@ -136,7 +137,7 @@ def is_logo(name: str) -> bool:
 def _ratio(name: str) -> float:
     with default_storage.open(name) as file:
         width, height = get_image_dimensions(file)
-    return width / height
+    return width / height if width and height else 0
 
 
 def _one_or_list(values: list[Any]) -> Any:

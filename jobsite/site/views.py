@@ -17,6 +17,7 @@ from django.http import (
     HttpResponsePermanentRedirect,
     HttpResponseRedirect,
 )
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils import translation
@@ -39,7 +40,7 @@ from vacancies.statistics.visits import given_source
 
 OTHERS = 5  # current vacancies on the page of a closed one
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def career_page(view: View) -> View:
@@ -47,7 +48,7 @@ def career_page(view: View) -> View:
 
     @require_safe
     @wraps(view)
-    def page(request: HttpRequest, **kwargs: Any) -> HttpResponse:
+    def page(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
         if not settings.CAREER_SITE:
             raise Http404
         site = Site(request)
@@ -177,7 +178,7 @@ def _alternates(site: Site, address: str) -> list[tuple[str, str]]:
     brand is in one language."""
     path, _mark, query = address.partition("?")
     lists = [(each["code"], each["path"]) for each in site.languages]
-    if path not in dict(map(reversed, lists)):
+    if path not in dict(lists).values():
         return []
     urls = [(code, site.url(f"{other}?{query}" if query else other)) for code, other in lists]
     return [*urls, ("x-default", urls[0][1])]
