@@ -3,7 +3,7 @@
 from django.urls import path, register_converter
 
 from jobsite.languages import LANGUAGES
-from jobsite.site import views
+from jobsite.site import feeds, sitemaps, views
 
 
 class LanguageConverter:
@@ -30,4 +30,9 @@ urlpatterns = [
     path("site.css", views.theme, name="theme"),
     path("brands/<slug:slug>.css", views.theme, name="theme"),
     path("brands/<slug:slug>", views.brand, name="brand"),
+    path("robots.txt", sitemaps.robots, name="robots"),
+    path("sitemap.xml", sitemaps.index, name="sitemap"),
+    path("sitemap-<int:number>.xml", sitemaps.part, name="sitemap"),
+    path("jobs.atom", feeds.atom, name="atom"),
+    path("feeds/indeed.xml", feeds.indeed, name="indeed"),
 ]
