@@ -93,6 +93,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "jobsite.languages.AdminLanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "jobsite.site.hosts.BrandHostMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",

@@ -22,6 +22,7 @@ from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.http import require_safe
 
+from jobsite.api.absolute_urls import host_url
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.middleware.security_headers import PERMISSIONS, policy
 from jobsite.site.filters import Filters
@@ -69,17 +70,25 @@ def jobs(site: Site, language: str = "") -> HttpResponse:
     """Show the list of vacancies in `language`, by default in that of the site."""
     if language == site_language():
         return HttpResponsePermanentRedirect(_with_query(site.request, reverse("site:jobs")))
+    template = "brand.html" if site.brand else "list.html"
     with translation.override(language or site_language()):
-        return _list(site, "list.html", {"languages": _languages(site)})
+        return _list(site, template, {"languages": _languages(site)}, brand=site.brand)
 
 
 @career_page
 def brand(site: Site, slug: str) -> HttpResponse:
-    """Show a brand and its vacancies."""
+    """Show a brand and its vacancies. A brand with a host has them there."""
     if not settings.MULTI_BRANDING:
         raise Http404
+    found = get_object_or_404(Brand, slug=slug)
+    if site.brand not in (None, found):
+        raise Http404
+    if found.host:
+        return HttpResponsePermanentRedirect(
+            _with_query(site.request, host_url(found.host) + reverse("site:jobs"))
+        )
     with translation.override(site_language()):
-        return _list(site, "brand.html", {}, brand=get_object_or_404(Brand, slug=slug))
+        return _list(site, "brand.html", {}, brand=found)
 
 
 @career_page
@@ -93,10 +102,11 @@ def vacancy(site: Site, pk: int, slug: str = "") -> HttpResponse:
             raise
         return _closed(site, interface, pk)
     row = Vacancy.objects.select_related("brand").only("title", "audience", "brand").get(pk=pk)
-    if not row.is_external:  # colleagues may read it in the API
+    if not row.is_external or not site.shows(row):  # colleagues may read an internal one in the API
         raise Http404
-    if site.request.path_info != row.site_path:  # another slug, or zeros before the id
-        return HttpResponsePermanentRedirect(_with_query(site.request, row.site_path))
+    base = "" if site.brand else row.site_base
+    if base or site.request.path_info != row.site_path:  # another slug, or zeros before the id
+        return HttpResponsePermanentRedirect(_with_query(site.request, base + row.site_path))
     language = item["language"] if item["language"] in LANGUAGES else site_language()
     with translation.override(language):
         context = {
@@ -110,7 +120,9 @@ def vacancy(site: Site, pk: int, slug: str = "") -> HttpResponse:
 def _list(site: Site, template: str, context: dict[str, Any], *, brand: Brand | None = None) -> HttpResponse:
     request, interface = site.request, Interface(site.request)
     filters = Filters(request, request.path)
-    own = [(filter_name(Fact.BRAND), shown.slug)] if (shown := brand or site.brand) else []
+    own = [(filter_name(Fact.BRAND), brand.slug)] if brand else []
+    if own and (others := [pair for pair in filters.given if pair[0] == own[0][0]]):
+        return HttpResponseRedirect(filters.without(*others[0]))  # the list of one brand shows no other
     try:
         found = interface.get("/v1/vacancies", [*filters.query, *own, ("fields", ",".join(LISTED))])
         facets = filters.facets(interface.get("/v1/filters", [*filters.facets_query, *own])["data"])
@@ -149,7 +161,7 @@ def theme(request: HttpRequest, slug: str = "") -> HttpResponse:
 def _closed(site: Site, interface: Interface, pk: int) -> HttpResponse:
     """Show that a vacancy is closed, without its title, and current ones of its brand."""
     closed = Vacancy.objects.closed(at=interface.now).select_related("brand").filter(pk=pk).first()
-    if closed is None:
+    if closed is None or not site.shows(closed):
         raise Http404
     brand = closed.shown_brand
     query = [("page[size]", str(OTHERS)), ("fields", ",".join(LISTED))]
