@@ -11,9 +11,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.request import split_domain_port
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject, cached_property
+from django.utils.translation import get_language, get_language_info
 
 from jobsite.api.absolute_urls import absolute, host_url
 from jobsite.appearance import text_on
+from jobsite.languages import LANGUAGES, site_language
 from vacancies.models import Brand, Vacancy
 
 # What the host of a brand serves: its pages, the API, files, and the pages of its own vacancies. All other
@@ -68,6 +70,11 @@ class Site:
         return f"{reverse('site:theme', kwargs=arguments)}?v={digest}"
 
     @property
+    def jobs_path(self) -> str:
+        """The path of the list in the active language."""
+        return jobs_path(get_language())
+
+    @property
     def account(self) -> str:
         """The address of the pages of applicants on the main host; "" on another one if that is not known."""
         path = reverse("account")
@@ -99,6 +106,20 @@ class BrandHostMiddleware:
 
 def _has(brand: Brand, pk: str) -> bool:
     return pk.isascii() and pk.isdecimal() and Vacancy.objects.filter(brand=brand, pk=pk).exists()
+
+
+def jobs_path(language: str) -> str:
+    """Return the path of the list in `language`."""
+    return reverse("site:jobs", kwargs={} if language == site_language() else {"language": language})
+
+
+def languages() -> list[dict[str, str]]:
+    """Return the code, the own name and the path of the list of each language, that of the site first."""
+    first = site_language()
+    return [
+        {"code": code, "name": get_language_info(code)["name_local"].capitalize(), "path": jobs_path(code)}
+        for code in (first, *(code for code in LANGUAGES if code != first))
+    ]
 
 
 def stylesheet(brand: Brand | None) -> str:

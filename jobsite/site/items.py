@@ -1,7 +1,9 @@
 """What a page shows of an item of the v1 interface, in the active language."""
 
+from collections.abc import Iterable
 from datetime import date
 from typing import Any
+from urllib.parse import urlencode
 
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
@@ -12,6 +14,7 @@ from jobsite.text.html import sanitise
 from jobsite.text.iso_names import country_name
 from jobsite.types import JsonObject
 from vacancies.choices import EmploymentType, WorkPlace
+from vacancies.models import Filter
 from vacancies.pay import pay_lines
 
 # Keys of the items of a list.
@@ -25,14 +28,20 @@ PLACES_SHOWN = 3  # on a list
 class Item:
     """An item as a page shows it: texts in the active language, safe HTML."""
 
-    def __init__(self, item: JsonObject) -> None:
-        self.item = item
+    def __init__(self, item: JsonObject, source: str = "") -> None:
+        self.item, self.source = item, source
 
     def __getattr__(self, key: str) -> Any:
         try:
             return self.item[key]
         except KeyError:
             raise AttributeError(key) from None
+
+    @property
+    def page(self) -> str:
+        """The address of its page, which gets to know where the visitor comes from."""
+        address: str = self.item["url"]
+        return f"{address}?{urlencode({'source': self.source})}" if self.source else address
 
     @property
     def text_language(self) -> str:
@@ -49,6 +58,32 @@ class Item:
         text = ", ".join(names[:PLACES_SHOWN])
         rest = len(names) - PLACES_SHOWN
         return f"{text} {_('and %(count)d more') % {'count': rest}}" if rest > 0 else text
+
+    @property
+    def brand_name(self) -> str:
+        brand = self.item.get("brand")
+        return brand["name"] if brand else ""
+
+    @property
+    def icon(self) -> str:
+        icons: dict[str, str] = self.item["brand"]["icons"]
+        return icons["small"] or icons["large"]
+
+    @property
+    def brand_and_place(self) -> str:
+        return " · ".join(filter(None, (self.brand_name, self.place)))
+
+    @property
+    def marks(self) -> list[str]:
+        """What a list shows in a word each."""
+        pay = self.pay_lines[:1] if self.item["pay"] and self.item["pay"]["currency"] else []
+        return [mark for mark in (self.work_place_label, *self.employment, *pay) if mark]
+
+    @property
+    def video_url(self) -> str:
+        """The address of the video; "" if it is the id of a video of some service."""
+        video = self.item["video"] or ""
+        return video if video.startswith(("http://", "https://")) else ""
 
     @property
     def addresses(self) -> list[str]:
@@ -78,8 +113,8 @@ class Item:
         return _label(WorkPlace, self.item["work_place"])
 
     @property
-    def employment(self) -> str:
-        return ", ".join(_label(EmploymentType, value) for value in self.item["employment_types"])
+    def employment(self) -> list[str]:
+        return [_label(EmploymentType, value) for value in self.item["employment_types"]]
 
     @property
     def pay_lines(self) -> list[str]:
@@ -93,6 +128,19 @@ class Item:
     def closes_on(self) -> str:
         closing_date = self.item["closing_date"]
         return format_date(date.fromisoformat(closing_date)) if closing_date else ""
+
+    def facts(self, filters: Iterable[Filter]) -> list[tuple[str, list[str]]]:
+        """Return the labels and values of what the texts do not say, with the recruiters' words by filter."""
+        rows: list[tuple[str, list[str]]] = [
+            (_("Places"), self.addresses),
+            (_("Countries for remote work"), [self.countries]),
+            *((each.label, [_joined(self.item[each.keyword])]) for each in filters),
+            (_("Pay"), self.pay_lines),
+            (_("Reference"), [self.item["reference"] or ""]),
+            (_("Published on"), [self.published_on]),
+            (_("Apply by"), [self.closes_on]),
+        ]
+        return [(label, shown) for label, values in rows if (shown := [value for value in values if value])]
 
     @property
     def texts(self) -> list[tuple[str, SafeString]]:
@@ -119,6 +167,10 @@ class Item:
     def people(self) -> list[JsonObject]:
         """The recruiters, the lead recruiter first."""
         return [self.item["head_recruiter"], *(self.item["recruiters"] or ())]
+
+
+def _joined(value: str | list[str] | None) -> str:
+    return value if isinstance(value, str) else ", ".join(value or ())
 
 
 def _label(choices: Any, value: str | None) -> str:
