@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.http import HttpRequest
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from jobsite.api.pagination import NUMBER, SIZE
+from jobsite.languages import site_language
 from jobsite.site.reading import Query
 from jobsite.text.iso_names import country_name, language_name
 from jobsite.types import JsonObject
@@ -34,6 +36,7 @@ class Facet:
 
     name: str
     label: str
+    language: str  # of its words, if it is not that of the page
     options: list[Option]
     left_out: int
 
@@ -119,6 +122,7 @@ class Filters:
 
     def facets(self, filters: list[JsonObject]) -> list[Facet]:
         """Return the filters of /v1/filters that can narrow or widen the list."""
+        words = "" if site_language() == get_language() else site_language()
         found = []
         for each in filters:
             name = filter_name(each["keyword"])
@@ -138,7 +142,10 @@ class Filters:
                 kept = {option.value for option in by_count[:OPTIONS_MAX]}
                 options = [option for option in options if option.value in kept]
             if len(options) > 1 or chosen:
-                found.append(Facet(name, _facet_label(each), options, max(0, left_out)))
+                is_fact = each["keyword"] in Fact.values
+                found.append(
+                    Facet(name, _facet_label(each), "" if is_fact else words, options, max(0, left_out))
+                )
         return found
 
     def chips(self, facets: list[Facet]) -> list[Link]:

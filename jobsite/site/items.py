@@ -1,6 +1,7 @@
 """What a page shows of an item of the v1 interface, in the active language."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 from urllib.parse import urlencode
@@ -9,6 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from jobsite.languages import site_language
 from jobsite.text.formats import format_date
 from jobsite.text.html import sanitise
 from jobsite.text.iso_names import country_name
@@ -23,6 +25,15 @@ LISTED = (
     "pay", "published_at", "closing_date", "url",
 )  # fmt: skip
 PLACES_SHOWN = 3  # on a list
+
+
+@dataclass
+class Fact:
+    """A fact as a page shows it. `language` is that of its words, if it is not that of the page."""
+
+    label: str
+    values: list[str]
+    language: str = ""
 
 
 class Item:
@@ -74,10 +85,11 @@ class Item:
         return " · ".join(filter(None, (self.brand_name, self.place)))
 
     @property
-    def marks(self) -> list[str]:
-        """What a list shows in a word each."""
-        pay = self.pay_lines[:1] if self.item["pay"] and self.item["pay"]["currency"] else []
-        return [mark for mark in (self.work_place_label, *self.employment, *pay) if mark]
+    def key_facts(self) -> str:
+        """Where, how much and for which pay one works, in a line."""
+        employment = ", ".join(_label(EmploymentType, value) for value in self.item["employment_types"])
+        pay = self.pay_lines[0] if self.item["pay"] and self.item["pay"]["currency"] else ""
+        return " · ".join(filter(None, (_label(WorkPlace, self.item["work_place"]), employment, pay)))
 
     @property
     def video_url(self) -> str:
@@ -109,14 +121,6 @@ class Item:
         return ", ".join(map(country_name, self.item["remote_countries"]))
 
     @property
-    def work_place_label(self) -> str:
-        return _label(WorkPlace, self.item["work_place"])
-
-    @property
-    def employment(self) -> list[str]:
-        return [_label(EmploymentType, value) for value in self.item["employment_types"]]
-
-    @property
     def pay_lines(self) -> list[str]:
         return pay_lines(self.item["pay"])
 
@@ -129,18 +133,19 @@ class Item:
         closing_date = self.item["closing_date"]
         return format_date(date.fromisoformat(closing_date)) if closing_date else ""
 
-    def facts(self, filters: Iterable[Filter]) -> list[tuple[str, list[str]]]:
-        """Return the labels and values of what the texts do not say, with the recruiters' words by filter."""
-        rows: list[tuple[str, list[str]]] = [
-            (_("Places"), self.addresses),
-            (_("Countries for remote work"), [self.countries]),
-            *((each.label, [_joined(self.item[each.keyword])]) for each in filters),
-            (_("Pay"), self.pay_lines),
-            (_("Reference"), [self.item["reference"] or ""]),
-            (_("Published on"), [self.published_on]),
-            (_("Apply by"), [self.closes_on]),
+    def facts(self, filters: Iterable[Filter]) -> list["Fact"]:
+        """Return what the texts do not say. The words of `filters` are in the language of the site."""
+        words = "" if site_language() == get_language() else site_language()
+        facts = [
+            Fact(_("Pay"), self.pay_lines),
+            Fact(_("Places"), self.addresses),
+            Fact(_("Countries for remote work"), [self.countries]),
+            *(Fact(each.label, [_joined(self.item[each.keyword])], words) for each in filters),
+            Fact(_("Reference"), [self.item["reference"] or ""]),
+            Fact(_("Published on"), [self.published_on]),
+            Fact(_("Apply by"), [self.closes_on]),
         ]
-        return [(label, shown) for label, values in rows if (shown := [value for value in values if value])]
+        return [fact for fact in facts if any(fact.values)]
 
     @property
     def texts(self) -> list[tuple[str, SafeString]]:
@@ -151,7 +156,6 @@ class Item:
             "offer": _("What we offer"),
             "company": _("About the company"),
             "postcustom1": _("More information"),
-            "contact": _("Contact"),
         }
         return [
             (heading, SafeString(sanitise(self.item[key])))
@@ -162,6 +166,10 @@ class Item:
     @property
     def lead(self) -> SafeString:
         return SafeString(sanitise(self.item["short_description"] or ""))
+
+    @property
+    def contact_text(self) -> SafeString:
+        return SafeString(sanitise(self.item["contact"] or ""))
 
     @property
     def people(self) -> list[JsonObject]:
