@@ -80,6 +80,19 @@ class Site:
         path = reverse("account")
         return settings.PUBLIC_BASE_URL and settings.PUBLIC_BASE_URL + path if self.brand else path
 
+    @property
+    def languages(self) -> list[dict[str, str]]:
+        """The code, the own name and the path of the list of each language, that of the site first."""
+        first = site_language()
+        return [
+            {
+                "code": code,
+                "name": get_language_info(code)["name_local"].capitalize(),
+                "path": jobs_path(code),
+            }
+            for code in (first, *(code for code in LANGUAGES if code != first))
+        ]
+
     def url(self, path: str) -> str:
         """Return the absolute URL of `path` on this site."""
         return host_url(self.brand.host) + path if self.brand else absolute(self.request, path)
@@ -111,15 +124,6 @@ def _has(brand: Brand, pk: str) -> bool:
 def jobs_path(language: str) -> str:
     """Return the path of the list in `language`."""
     return reverse("site:jobs", kwargs={} if language == site_language() else {"language": language})
-
-
-def languages() -> list[dict[str, str]]:
-    """Return the code, the own name and the path of the list of each language, that of the site first."""
-    first = site_language()
-    return [
-        {"code": code, "name": get_language_info(code)["name_local"].capitalize(), "path": jobs_path(code)}
-        for code in (first, *(code for code in LANGUAGES if code != first))
-    ]
 
 
 def stylesheet(brand: Brand | None) -> str:
