@@ -4,6 +4,7 @@ from django.urls import path, register_converter
 
 from jobsite.languages import LANGUAGES
 from jobsite.site import feeds, sitemaps, views
+from jobsite.site.embed import embed
 
 
 class LanguageConverter:
@@ -27,6 +28,7 @@ urlpatterns = [
     path("<site_language:language>/jobs", views.jobs, name="jobs"),
     path("jobs/<int:pk>", views.vacancy, name="vacancy"),
     path("jobs/<int:pk>-<slug:slug>", views.vacancy, name="vacancy"),
+    path("embed.js", embed, name="embed"),
     path("site.css", views.theme, name="theme"),
     path("brands/<slug:slug>.css", views.theme, name="theme"),
     path("brands/<slug:slug>", views.brand, name="brand"),
