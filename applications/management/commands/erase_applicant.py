@@ -16,8 +16,8 @@ from jobsite.ops.commands import UsageError
 
 class Command(BaseCommand):
     help = (
-        "Erase an applicant: account, applications with their files, emails, notes and history, tokens, "
-        "sessions and failed sign-ins. Texts about others that may mention the person are listed and kept. "
+        "Erase an applicant: account, applications with their files, emails, notes and history, job alerts, "
+        "tokens, sessions and failed sign-ins. Texts about others that may mention the person are listed and kept. "
         "This cannot be undone."
     )
 
@@ -60,8 +60,8 @@ class Command(BaseCommand):
         self.finish(
             f"{verb} {describe_person(user)} {counts['applications']} applications, {counts['files']} files, "
             f"{counts['emails']} emails, {counts['notes']} notes, {counts['steps']} steps, "
-            f"{counts['tokens']} tokens, {counts['sessions']} sessions, {counts['failed_sign_ins']} "
-            f"failed sign-ins, {counts['log_entries']} entries of the admin's log.",
+            f"{counts['job_alerts']} job alerts, {counts['tokens']} tokens, {counts['sessions']} sessions, "
+            f"{counts['failed_sign_ins']} failed sign-ins, {counts['log_entries']} entries of the admin's log.",
             lines=[*(self.left(user) if user and not address else ()), *self.kept(mentions)],
             possible_mentions=mentions,
             **totals,
@@ -86,10 +86,12 @@ class Command(BaseCommand):
             raise UsageError("No erasure is recorded.")
         verb = "Dry run, nothing was deleted. Would erase" if is_dry else "Erased"
         self.finish(
-            f"{verb} {counts['erased']} accounts and {counts['applications']} applications again, "
+            f"{verb} {counts['erased']} accounts, {counts['applications']} applications and "
+            f"{counts['job_alerts']} job alerts again, "
             f"{counts['kept']} accounts kept: other rows refer to them.",
             ok=not counts["kept"],
             erased=counts["erased"],
             applications=counts["applications"],
+            job_alerts=counts["job_alerts"],
             kept=counts["kept"],
         )
