@@ -1,1 +1,1 @@
-"""Job alerts: whoever confirms an address gets emails about new vacancies that match a query (CAREER_SITE)."""
+"""Job alerts: emails about new vacancies that match a query, to addresses that were confirmed."""

@@ -1,4 +1,4 @@
-"""What the dispatcher does for job alerts every morning: tell new vacancies, and ask old alerts to confirm."""
+"""What the dispatcher does for job alerts every morning: tell new vacancies, ask old alerts to confirm."""
 
 from collections import defaultdict
 from datetime import date, datetime, timedelta
@@ -86,18 +86,15 @@ def _tell(
     for alert in hopeful:
         since = alert.told_at - BEGAN_BEFORE
         fresh = (
-            pk
-            for pk in news[alert.query, alert.brand_id]
-            if pk not in told[alert.pk] and starts[pk] > since
+            pk for pk in news[alert.query, alert.brand_id] if pk not in told[alert.pk] and starts[pk] > since
         )
         if pks := list(islice(fresh, VACANCIES_MAX)):
             chosen[alert.pk] = pks
     shown = Vacancy.objects.with_related({"title", "location", "brand", "url"})
     vacancies = shown.in_bulk({pk for pks in chosen.values() for pk in pks})
     emails = NewsEmails(base_url=base_url, at=at)
-    messages = [
-        emails.email(alert, [vacancies[pk] for pk in chosen[alert.pk]]) for alert in alerts if alert.pk in chosen
-    ]
+    by_id = {alert.pk: alert for alert in alerts}
+    messages = [emails.email(by_id[pk], [vacancies[each] for each in pks]) for pk, pks in chosen.items()]
     Message.objects.bulk_create(messages)
     ToldVacancy.objects.bulk_create(
         ToldVacancy(alert_id=alert, vacancy_id=pk) for alert, pks in chosen.items() for pk in pks

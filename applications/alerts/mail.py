@@ -9,6 +9,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from applications.alerts.links import Links
 from applications.alerts.queries import in_words
 from applications.mail.brand_mail import from_line, signature
 from applications.mail.links import new_marker
@@ -17,15 +18,17 @@ from applications.models import JobAlert, Message
 from jobsite.text.formats import format_date
 from vacancies.models import Vacancy
 
-SOURCE = "source=alert"  # which an application stores
-
 
 def queue_confirmation(alert: JobAlert, *, base_url: str = "", at: datetime) -> Message:
     """Queue the link of `alert`. The email has nothing that was typed: anybody can send it to any address."""
     link = Links(alert, base_url)
     with translation.override(alert.language):
         whose = alert.brand.name if alert.brand else settings.SITE_NAME
-        lines = [_("Hello,"), "", _("We were asked to send new vacancies of %(site)s to this address.") % {"site": whose}]
+        lines = [
+            _("Hello,"),
+            "",
+            _("We were asked to send new vacancies of %(site)s to this address.") % {"site": whose},
+        ]
         if alert.confirmed_at:
             subject = _("You have this job alert already")
             lines += [
@@ -81,7 +84,7 @@ class NewsEmails:
             if key not in self._texts:
                 self._texts[key] = _subject(alert, len(vacancies)), [*_news(alert, vacancies, link)]
             subject, lines = self._texts[key]
-            return _queue(alert, Message.Kind.ALERT, link, subject, lines, is_saved=False, at=self.at)
+            return _queue(alert, Message.Kind.ALERT, link, subject, lines, is_bulk=True, at=self.at)
 
 
 def summary(alert: JobAlert) -> str:
@@ -111,7 +114,7 @@ def _news(alert: JobAlert, vacancies: Sequence[Vacancy], link: Links) -> Iterato
         yield one_line(vacancy.title)
         if facts := [one_line(text) for text in (brand and brand.name, vacancy.location) if text]:
             yield ", ".join(facts)
-        yield f"{vacancy.url}{'&' if '?' in vacancy.url else '?'}{SOURCE}"
+        yield link.to_vacancy(vacancy.url)
     yield ""
     yield _("All vacancies that match:")
     yield link.to_list()

@@ -1,6 +1,6 @@
 """The query of an alert: canonical text, in words, and which new vacancies match it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
 from functools import cached_property
 from urllib.parse import parse_qsl
@@ -36,11 +36,15 @@ def read(query: QueryDict) -> str:
     values = {name: received[name] for name in NAMES if received.get(name, "").strip()}
     _filterset(values)
     for name, value in values.items():
-        values[name] = ",".join(sorted(set(value.split(",")))) if name in OPTION_NAMES else " ".join(value.split())
+        values[name] = (
+            ",".join(sorted(set(value.split(",")))) if name in OPTION_NAMES else " ".join(value.split())
+        )
     text = parameters.encode({**values})
     if len(text) > QUERY_MAX:
         allowed = f"a query of at most {QUERY_MAX} bytes"
-        error = ParameterError("filter", f"The query is too long: {len(text)} bytes.", str(len(text)), allowed)
+        error = ParameterError(
+            "filter", f"The query is too long: {len(text)} bytes.", str(len(text)), allowed
+        )
         raise InvalidParameters([error])
     return text
 
@@ -144,7 +148,8 @@ class News:
 def matching(
     queries: Iterable[tuple[str, int | None]], *, since: datetime, at: datetime
 ) -> tuple[dict[tuple[str, int | None], list[int]], dict[int, datetime]]:
-    """Return the vacancies that began after `since`, newest first, by query and brand; and when each began."""
+    """Return the vacancies that began after `since`, newest first, by query and brand; and when they
+    began."""
     with snapshot() as state, process_cache.process.search.at(state) as index:
         news = News(index, since=since, at=at)
         return {each: news.matching(*each) if news.starts else [] for each in set(queries)}, news.starts

@@ -45,14 +45,15 @@ def queue(
     calendar: str = "",
     participant: Participant | None = None,
     sender: tuple[str, str] | None = None,
-    is_saved: bool = True,
+    is_bulk: bool = False,
     at: datetime,
 ) -> Message:
     """Add an email to the outbox, and return it. It is sent at `at`, or when the applicant sees
     `stage_change` if that is later. `author` is the recruiter who wrote it, `recipient` the colleague it is
     for. It names the `vacancies`, by id. `link_marker` stands for the secret of the personal links in `body`.
     `calendar` is the calendar entry that invites `participant`. `sender`: as of `sender_of`, which is the
-    default for applicants. Not `is_saved`: the caller inserts it with others.
+    default for applicants. An email that `is_bulk` is not saved: the caller
+    inserts many.
 
     The subject becomes one line, so that nothing in it can add a header. An email to an invalid address, or
     one too many, is added as failed: it is shown, and nobody waits for it.
@@ -69,6 +70,7 @@ def queue(
         kind=kind,
         application=application,
         alert=alert,
+        is_bulk=is_bulk,
         author=author,
         recipient=recipient,
         sender=sender[0],
@@ -88,7 +90,7 @@ def queue(
         next_at=due_at,
         finished_at=at if error else None,
     )
-    if is_saved:
+    if not is_bulk:
         message.save()
     return message
 

@@ -124,12 +124,17 @@ class Migration(migrations.Migration):
                 to="applications.jobalert",
             ),
         ),
+        AddForeignKeyOnline(  # a column without an index; it can be repeated
+            model_name="message",
+            name="is_bulk",
+            field=models.BooleanField(db_default=False, default=False, editable=False),
+        ),
         AddIndexOnline(
             model_name="message",
             index=models.Index(
-                condition=models.Q(("alert", None)),
+                condition=models.Q(("is_bulk", False)),
                 fields=["state", "next_at"],
-                name="messages_not_of_alerts",
+                name="messages_not_bulk",
             ),
         ),
         # choices only

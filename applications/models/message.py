@@ -145,6 +145,8 @@ class Message(models.Model):
     alert = models.ForeignKey(
         JobAlert, on_delete=models.CASCADE, null=True, blank=True, related_name="messages", editable=False
     )
+    # one of thousands that are due at once: others are sent before it
+    is_bulk = models.BooleanField(default=False, db_default=False, editable=False)
     # Ids of the vacancies that an email to a colleague names. It is not sent if the colleague lost one.
     vacancies = models.JSONField(default=list, db_default=[], editable=False)
     state = models.CharField(_("status"), max_length=10, choices=State.choices, default=State.QUEUED)
@@ -169,8 +171,7 @@ class Message(models.Model):
         indexes = [
             # not partial: SQLite would not use it for a parameter
             models.Index(fields=["state", "next_at"], name="messages_by_state"),
-            # all but job alerts, of which many thousands may wait
-            models.Index(fields=["state", "next_at"], condition=Q(alert=None), name="messages_not_of_alerts"),
+            models.Index(fields=["state", "next_at"], condition=Q(is_bulk=False), name="messages_not_bulk"),
         ]
 
     def __str__(self) -> str:

@@ -82,8 +82,8 @@ def erase_application(*, application: Application) -> Counter[str]:
 def erase_again(folder: Path | None = None) -> Counter[str] | None:
     """Erase the recorded accounts and applications again, after a restore of an archive in `folder`. Return
     how many accounts were erased, how many were kept because other rows refer to them, and how many
-    applications of others and job alerts were erased; None if nothing is recorded. A newer account of the same name, and a
-    newer application from the same address, are not erased."""
+    applications of others and job alerts were erased; None if nothing is recorded. A newer account of
+    the same name, and a newer application from the same address, are not erased."""
     digests = erasures.recorded(folder)
     if not digests:
         return None

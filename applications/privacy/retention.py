@@ -148,7 +148,7 @@ def purge_credentials(*, before: datetime | None = None, now: datetime) -> Count
 
 
 def _forget_told(now: datetime) -> None:
-    """Delete what alerts told of vacancies that began long ago and are closed: they would not be told again."""
+    """Delete that alerts told of vacancies which began long ago and are closed."""
     open_ones = Vacancy.objects.published(at=now).order_by()
     closed = Vacancy.objects.filter(publish_from__lt=now - TOLD_AGE).exclude(pk__in=open_ones.values("pk"))
     ToldVacancy.objects.filter(vacancy__in=closed.order_by().values("pk")).delete()

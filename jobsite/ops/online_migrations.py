@@ -121,9 +121,7 @@ class CreateModelOnline(migrations.CreateModel):
             with _atomic(schema_editor):
                 super().database_backwards(app_label, schema_editor, from_state, to_state)
 
-    def _exists(
-        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, state: ProjectState
-    ) -> bool:
+    def _exists(self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, state: ProjectState) -> bool:
         table = state.apps.get_model(app_label, self.name)._meta.db_table
         return table in schema_editor.connection.introspection.table_names()
 

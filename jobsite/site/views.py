@@ -38,9 +38,13 @@ View = Callable[..., HttpResponse]
 
 
 def career_page(view: View) -> View:
+    """Pass the `Site` of the request on to `view`, which only reads. 404 without CAREER_SITE."""
+    return require_safe(on_site(view))
+
+
+def on_site(view: View) -> View:
     """Pass the `Site` of the request on to `view`. 404 without CAREER_SITE."""
 
-    @require_safe
     @wraps(view)
     def page(request: HttpRequest, **kwargs: Any) -> HttpResponse:
         if not settings.CAREER_SITE:
@@ -70,7 +74,7 @@ def jobs(site: Site, language: str = "") -> HttpResponse:
     if language == site_language():
         return HttpResponsePermanentRedirect(_with_query(site.request, reverse("site:jobs")))
     with translation.override(language or site_language()):
-        return _list(site, "list.html", {"languages": _languages(site)})
+        return _list(site, "list.html", {"languages": languages("jobs")})
 
 
 @career_page
@@ -172,15 +176,15 @@ def respond(site: Site, template: str, context: dict[str, Any], *, status: int =
     return response
 
 
-def _languages(site: Site) -> list[tuple[str, str, str]]:
-    """Return code, own name and path of the list of each language, that of the site first."""
+def languages(name: str) -> list[tuple[str, str, str]]:
+    """Return code, own name and path of the page `name` of each language, that of the site first."""
     first = site_language()
     codes = [first, *(code for code in LANGUAGES if code != first)]
     return [
         (
             code,
             translation.get_language_info(code)["name_local"].capitalize(),
-            reverse("site:jobs", kwargs={} if code == first else {"language": code}),
+            reverse(f"site:{name}", kwargs={} if code == first else {"language": code}),
         )
         for code in codes
     ]

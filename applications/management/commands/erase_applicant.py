@@ -17,8 +17,8 @@ from jobsite.ops.commands import UsageError
 class Command(BaseCommand):
     help = (
         "Erase an applicant: account, applications with their files, emails, notes and history, job alerts, "
-        "tokens, sessions and failed sign-ins. Texts about others that may mention the person are listed and kept. "
-        "This cannot be undone."
+        "tokens, sessions and failed sign-ins. Texts about others that may mention the person are listed and "
+        "kept. This cannot be undone."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -61,7 +61,8 @@ class Command(BaseCommand):
             f"{verb} {describe_person(user)} {counts['applications']} applications, {counts['files']} files, "
             f"{counts['emails']} emails, {counts['notes']} notes, {counts['steps']} steps, "
             f"{counts['job_alerts']} job alerts, {counts['tokens']} tokens, {counts['sessions']} sessions, "
-            f"{counts['failed_sign_ins']} failed sign-ins, {counts['log_entries']} entries of the admin's log.",
+            f"{counts['failed_sign_ins']} failed sign-ins, {counts['log_entries']} entries of the "
+            "admin's log.",
             lines=[*(self.left(user) if user and not address else ()), *self.kept(mentions)],
             possible_mentions=mentions,
             **totals,
