@@ -56,7 +56,7 @@ class JobAlerts:
         rows = JobAlert.objects.filter(due(at), pk__in=pks)
         found = list(rows)
         if found:
-            since = min(alert.told_at for alert in found if alert.told_at) - BEGAN_BEFORE
+            since = min(alert.told_at for alert in found) - BEGAN_BEFORE
             news, starts = matching({(alert.query, alert.brand_id) for alert in found}, since=since, at=at)
             with transaction.atomic():
                 # Locked and read again: its owner may have ended one.

@@ -38,23 +38,21 @@ def sign_up(
         )
         if sent.count() >= CONFIRMATIONS_MAX:
             return
-        values = {"address": address, "language": language, "created_at": at, "ends_at": at + UNCONFIRMED_FOR}
+        ends_at = at + UNCONFIRMED_FOR
+        values = {"address": address, "language": language, "created_at": at, "ends_at": ends_at}
         alert, _is_new = JobAlert.objects.select_for_update(of=("self",)).get_or_create(
             address_folded=folded, query=query, brand=brand, frequency=frequency, defaults=values
         )
         if alert.confirmed_at is None:
-            alert.language, alert.ends_at = language, max(alert.ends_at, values["ends_at"])
+            alert.language, alert.ends_at = language, max(alert.ends_at, ends_at)
             alert.save(update_fields=["language", "ends_at"])
         queue_confirmation(alert, base_url=base_url, at=at)
 
 
 def confirm(alert: JobAlert, *, at: datetime) -> None:
     """Confirm `alert`, for a year; not again while it is confirmed."""
-    values = {"confirmed_at": at, "ends_at": at + CONFIRMED_FOR}
     waiting = JobAlert.objects.filter(pk=alert.pk, confirmed_at=None)
-    with transaction.atomic():
-        if waiting.update(**values):
-            JobAlert.objects.filter(pk=alert.pk, told_at=None).update(told_at=at)
+    waiting.update(confirmed_at=at, told_at=at, ends_at=at + CONFIRMED_FOR)
 
 
 def set_frequency(alert: JobAlert, frequency: str) -> None:

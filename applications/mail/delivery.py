@@ -21,7 +21,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
 from applications.mail.calendars import CANCEL, CalendarEmail, method_of
-from applications.mail.links import with_personal_links
+from applications.mail.links import alert_token, with_personal_links
 from applications.mail.preferences import may_still_read
 from applications.mail.smtp import DeliveryError, PermanentError, ServerError, Transport, UnknownError
 from applications.models import Message
@@ -165,8 +165,9 @@ def as_email(message: Message) -> EmailMessage:
     if not is_written:
         headers["Auto-Submitted"] = "auto-generated"
     body = with_personal_links(message)
-    if message.kind == Message.Kind.ALERT:
-        address = next((line for line in body.splitlines() if line.endswith("/unsubscribe")), "")
+    if message.kind == Message.Kind.ALERT and message.alert:
+        end = f"/{alert_token(message.alert)}/unsubscribe"
+        address = next(line for line in body.splitlines() if line.endswith(end))
         headers |= {"List-Unsubscribe": f"<{address}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
     is_answered = is_written or message.kind == Message.Kind.STAGE
     author = message.author.email if is_answered and message.author else ""

@@ -53,7 +53,7 @@ class Migration(migrations.Migration):
                 ),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("confirmed_at", models.DateTimeField(blank=True, null=True)),
-                ("told_at", models.DateTimeField(blank=True, null=True)),
+                ("told_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("ends_at", models.DateTimeField()),
                 (
                     "brand",

@@ -32,7 +32,7 @@ class JobAlert(models.Model):
     frequency = models.CharField(max_length=6, choices=Frequency.choices)
     created_at = models.DateTimeField(default=timezone.now)
     confirmed_at = models.DateTimeField(null=True, blank=True)
-    told_at = models.DateTimeField(null=True, blank=True)  # when it was confirmed or looked at last
+    told_at = models.DateTimeField(default=timezone.now)  # when it was confirmed or looked at last
     ends_at = models.DateTimeField()
 
     class Meta:

@@ -75,12 +75,12 @@ def sign_up_page(site: Site) -> HttpResponse:
     try:
         query, brand = brand_of(read(request.GET))
     except InvalidParameters as refusal:
-        errors = [error.detail for error in refusal.errors]
-        return respond(site, "invalid.html", {"errors": errors, "list": link("jobs")}, status=400)
+        details = [error.detail for error in refusal.errors]
+        return respond(site, "invalid.html", {"errors": details, "list": link("jobs")}, status=400)
     brand = site.brand or brand
     address = request.POST.get(ADDRESS, "").strip(" ")
     frequency = request.POST.get(FREQUENCY, Frequency.DAILY)
-    status, errors = 200, {}
+    status, errors = 200, dict[str, str]()
     if request.method == "POST":
         status, errors = _errors(site, address, frequency)
         if not errors:
