@@ -11,7 +11,6 @@ from django.conf import settings
 from django.core.signing import BadSignature
 from django.http import Http404, HttpResponse, HttpResponsePermanentRedirect
 from django.shortcuts import redirect
-from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
@@ -28,8 +27,8 @@ from jobsite.api.absolute_urls import base_url
 from jobsite.api.problems import RETRY_AFTER, InvalidParameters
 from jobsite.api.throttling import RateLimit
 from jobsite.languages import site_language
-from jobsite.site.hosts import Site
-from jobsite.site.views import career_page, languages, on_site, respond
+from jobsite.site.hosts import Site, languages, page_path
+from jobsite.site.views import career_page, on_site, respond
 
 ATTEMPTS = "20/hour"  # for each client
 ADDRESS, FREQUENCY = "address", "frequency"
@@ -55,11 +54,9 @@ def form_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     return page
 
 
-def link(name: str, **kwargs: str) -> str:
-    """Return the path of the page `name` in the active language."""
-    language = translation.get_language()
-    own = {} if language == site_language() else {"language": language}
-    return reverse(f"site:{name}", kwargs={**own, **kwargs})
+def link(name: str, **arguments: str) -> str:
+    """Return the path of a page in the active language."""
+    return page_path(name, translation.get_language(), **arguments)
 
 
 # --- Sign-up ----------------------------------------------------------------------------------------
@@ -103,7 +100,7 @@ def sign_up_page(site: Site) -> HttpResponse:
         "frequencies": Frequency.choices,
         "errors": errors,
         "honeypot": HONEYPOT,
-        "languages": [(code, name, path + end) for code, name, path in languages("alerts")],
+        "languages": languages("alerts", end),
     }
     response = respond(site, "alerts.html", context, status=status)
     if status == 429:

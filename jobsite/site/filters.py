@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.http import HttpRequest
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from jobsite.api.pagination import NUMBER, SIZE
+from jobsite.languages import site_language
 from jobsite.site.reading import Query
 from jobsite.text.iso_names import country_name, language_name
 from jobsite.types import JsonObject
@@ -34,6 +36,7 @@ class Facet:
 
     name: str
     label: str
+    language: str  # of its words, if it is not that of the page
     options: list[Option]
     left_out: int
 
@@ -43,11 +46,12 @@ class Facet:
 
 
 @dataclass
-class Chip:
-    """A choice of the visitor, and the address of the list without it."""
+class Link:
+    """A link to another form of the list: without a choice, or in another order."""
 
     label: str
-    url: str
+    path: str
+    is_chosen: bool = False
 
 
 class Filters:
@@ -70,7 +74,7 @@ class Filters:
         return [*self.given, (SIZE, str(PAGE_SIZE))]
 
     @property
-    def facets_query(self) -> Query:
+    def facets_query(self) -> list[tuple[str, str]]:
         """The parameters of /v1/filters."""
         return [pair for pair in self.given if pair[0] not in NOT_FILTERS]
 
@@ -83,31 +87,42 @@ class Filters:
         return dict(self.given).get(SORT, "")
 
     @property
-    def sorts(self) -> list[tuple[str, str]]:
-        """The orders by value, the default first."""
-        default = ("", _("Best match first") if self.search else _("Newest first"))
-        others = [("closes_at", _("Closing soon first")), ("title", _("By title"))]
-        return [default, *([("-published_at", _("Newest first"))] if self.search else []), *others]
+    def sorts(self) -> list[Link]:
+        """The orders, the default first."""
+        orders = [("", _("Best match") if self.search else _("Newest")), ("closes_at", _("Closing soon"))]
+        if self.search:
+            orders[1:1] = [("-published_at", _("Newest"))]
+        kept = [pair for pair in self.given if pair[0] not in (SORT, NUMBER)]
+        return [
+            Link(label, self._path([*kept, *([(SORT, value)] if value else [])]), value == self.sort)
+            for value, label in orders
+        ]
 
     @property
     def is_indexed(self) -> bool:
         """Whether search engines may index the list: with a search or several filters, they do not."""
-        return not self.search and len(self.facets_query) <= 1 and not self.sort  # type: ignore[arg-type]
+        return not self.search and len(self.facets_query) <= 1 and not self.sort
 
     def address(self, number: int) -> str:
         """Return the canonical address of the list, sorted by parameter, on the page `number`."""
         pairs = sorted(pair for pair in self.given if pair[0] != NUMBER)
-        return self._address([*pairs, *([(NUMBER, str(number))] if number > 1 else [])])
+        return self._path([*pairs, *([(NUMBER, str(number))] if number > 1 else [])])
 
-    def _address(self, pairs: list[tuple[str, str]]) -> str:
+    def _path(self, pairs: list[tuple[str, str]]) -> str:
         return f"{self.path}?{urlencode(pairs)}" if pairs else self.path
 
     def without(self, name: str, value: str) -> str:
         """Return the address of the first page of the list without one choice."""
-        return self._address([pair for pair in self.given if pair != (name, value) and pair[0] != NUMBER])
+        return self._path([pair for pair in self.given if pair != (name, value) and pair[0] != NUMBER])
+
+    def suggestions(self, words: list[str]) -> list[Link]:
+        """Return the searches that /v1/vacancies proposes."""
+        kept = [pair for pair in self.given if pair[0] not in (SEARCH, NUMBER)]
+        return [Link(each, self._path([*kept, (SEARCH, each)])) for each in words]
 
     def facets(self, filters: list[JsonObject]) -> list[Facet]:
         """Return the filters of /v1/filters that can narrow or widen the list."""
+        words = "" if site_language() == get_language() else site_language()
         found = []
         for each in filters:
             name = filter_name(each["keyword"])
@@ -127,14 +142,17 @@ class Filters:
                 kept = {option.value for option in by_count[:OPTIONS_MAX]}
                 options = [option for option in options if option.value in kept]
             if len(options) > 1 or chosen:
-                found.append(Facet(name, _facet_label(each), options, max(0, left_out)))
+                is_fact = each["keyword"] in Fact.values
+                found.append(
+                    Facet(name, _facet_label(each), "" if is_fact else words, options, max(0, left_out))
+                )
         return found
 
-    def chips(self, facets: list[Facet]) -> list[Chip]:
+    def chips(self, facets: list[Facet]) -> list[Link]:
         """Return the choices of the visitor."""
         labels = {(facet.name, option.value): option.label for facet in facets for option in facet.options}
         return [
-            Chip(
+            Link(
                 f"“{value}”" if name == SEARCH else labels.get((name, value), value),
                 self.without(name, value),
             )

@@ -8,9 +8,11 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject, cached_property
+from django.utils.translation import get_language, get_language_info
 
 from jobsite.api.absolute_urls import absolute, host_url
 from jobsite.appearance import text_on
+from jobsite.languages import LANGUAGES, site_language
 from vacancies.models import Brand
 
 
@@ -48,9 +50,30 @@ class Site:
         digest = sha256(stylesheet(self.brand).encode()).hexdigest()[:8]
         return f"{reverse('site:theme', kwargs=arguments)}?v={digest}"
 
-    def url(self, path: str) -> str:
-        """Return the absolute URL of `path` on this site."""
-        return host_url(self.brand.host) + path if self.brand else absolute(self.request, path)
+    @property
+    def jobs_path(language: str) -> str:
+    """Return the path of the list in `language`."""
+    return page_path("jobs", language)
+
+
+def page_path(name: str, language: str, **arguments: str) -> str:
+    """Return the path of a page in `language`."""
+    own = {} if language == site_language() else {"language": language}
+    return reverse(f"site:{name}", kwargs=own | arguments)
+
+
+def languages(name: str = "jobs", query: str = "") -> list[dict[str, str]]:
+    """Return the code, the own name and the path of a page, the list, in each language, that of the site
+    first."""
+    first = site_language()
+    return [
+        {
+            "code": code,
+            "name": get_language_info(code)["name_local"].capitalize(),
+            "path": page_path(name, code) + query,
+        }
+        for code in (first, *(code for code in LANGUAGES if code != first))
+    ]
 
 
 def stylesheet(brand: Brand | None) -> str:

@@ -20,17 +20,18 @@ from django.http import (
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils import translation
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.middleware.security_headers import PERMISSIONS, policy
 from jobsite.site.filters import Filters
-from jobsite.site.hosts import Site, stylesheet
+from jobsite.site.hosts import Site, languages, stylesheet
 from jobsite.site.items import LISTED, Item
 from jobsite.site.reading import Interface, RefusedError
 from vacancies.choices import Fact
 from vacancies.filtersets import filter_name
-from vacancies.models import Brand, Vacancy
+from vacancies.models import Brand, Filter, Vacancy
 
 OTHERS = 5  # current vacancies on the page of a closed one
 
@@ -74,7 +75,8 @@ def jobs(site: Site, language: str = "") -> HttpResponse:
     if language == site_language():
         return HttpResponsePermanentRedirect(_with_query(site.request, reverse("site:jobs")))
     with translation.override(language or site_language()):
-        return _list(site, "list.html", {"languages": languages("jobs")})
+        heading = _("Vacancies at %(name)s") % {"name": site.name} if site.brand else _("Vacancies")
+        return _list(site, heading, site.brand)
 
 
 @career_page
@@ -83,7 +85,8 @@ def brand(site: Site, slug: str) -> HttpResponse:
     if not settings.MULTI_BRANDING:
         raise Http404
     with translation.override(site_language()):
-        return _list(site, "brand.html", {}, brand=get_object_or_404(Brand, slug=slug))
+        brand = get_object_or_404(Brand, slug=slug)
+        return _list(site, brand.name, brand)
 
 
 @career_page
@@ -103,18 +106,22 @@ def vacancy(site: Site, pk: int, slug: str = "") -> HttpResponse:
         return HttpResponsePermanentRedirect(_with_query(site.request, row.site_path))
     language = item["language"] if item["language"] in LANGUAGES else site_language()
     with translation.override(language):
+        shown = Item(item)
         context = {
-            "item": Item(item),
+            "item": shown,
+            "facts": shown.facts(Filter.objects.all()),
             "apply_url": item["apply_url"] or _apply_page(site, interface, pk),
+            "brand_path": reverse("site:brand", args=[row.shown_brand.slug]) if row.shown_brand else "",
             "canonical": item["url"],
         }
         return interface.cache(respond(site, "vacancy.html", context))
 
 
-def _list(site: Site, template: str, context: dict[str, Any], *, brand: Brand | None = None) -> HttpResponse:
+def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
+    """Return the list of the vacancies of `brand`, or of all."""
     request, interface = site.request, Interface(site.request)
     filters = Filters(request, request.path)
-    own = [(filter_name(Fact.BRAND), shown.slug)] if (shown := brand or site.brand) else []
+    own = [(filter_name(Fact.BRAND), brand.slug)] if brand else []
     try:
         found = interface.get("/v1/vacancies", [*filters.query, *own, ("fields", ",".join(LISTED))])
         facets = filters.facets(interface.get("/v1/filters", [*filters.facets_query, *own])["data"])
@@ -124,19 +131,24 @@ def _list(site: Site, template: str, context: dict[str, Any], *, brand: Brand | 
         errors = [error["detail"] for error in refusal.problem["errors"]]
         return respond(site, "invalid.html", {"errors": errors, "list": request.path}, status=400)
     meta = found["meta"]
-    context |= {
+    number, source = meta["current_page"], _source(request)
+    context = {
+        "heading": heading,
         "brand": brand,
-        "items": [Item(item) for item in found["data"]],
+        "is_list": True,
+        "items": [Item(item, source) for item in found["data"]],
         "meta": meta,
         "filters": filters,
         "facets": [facet for facet in facets if not (own and facet.name == own[0][0])],
         "chips": filters.chips(facets),
-        "previous": filters.address(meta["current_page"] - 1) if meta["current_page"] > 1 else "",
-        "next": filters.address(meta["current_page"] + 1) if found["links"]["next"] else "",
-        "canonical": site.url(filters.address(meta["current_page"])),
+        "sorts": filters.sorts,
+        "suggestions": filters.suggestions(meta.get("suggestions") or []),
+        "previous": filters.address(min(number - 1, meta["last_page"])) if number > 1 else "",
+        "next": filters.address(number + 1) if found["links"]["next"] else "",
+        "canonical": site.url(filters.address(number)),
         "is_indexed": filters.is_indexed and bool(found["data"]),
     }
-    return interface.cache(respond(site, template, context))
+    return interface.cache(respond(site, "list.html", context))
 
 
 @require_safe
@@ -166,7 +178,9 @@ def _closed(site: Site, interface: Interface, pk: int) -> HttpResponse:
 
 def respond(site: Site, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
     """Return a page in the active language."""
-    response = render(site.request, f"site/{template}", {**context, "site": site}, status=status)
+    response = render(
+        site.request, f"site/{template}", {"languages": languages(), **context, "site": site}, status=status
+    )
     response[HEADER] = policy("site")
     response["Permissions-Policy"] = PERMISSIONS
     response["Cross-Origin-Resource-Policy"] = "same-origin"
@@ -176,18 +190,9 @@ def respond(site: Site, template: str, context: dict[str, Any], *, status: int =
     return response
 
 
-def languages(name: str) -> list[tuple[str, str, str]]:
-    """Return code, own name and path of the page `name` of each language, that of the site first."""
-    first = site_language()
-    codes = [first, *(code for code in LANGUAGES if code != first)]
-    return [
-        (
-            code,
-            translation.get_language_info(code)["name_local"].capitalize(),
-            reverse(f"site:{name}", kwargs={} if code == first else {"language": code}),
-        )
-        for code in codes
-    ]
+def _source(request: HttpRequest) -> str:
+    """Return where the visitor comes from, as the address says."""
+    return request.GET.get("source") or request.GET.get("utm_source", "")
 
 
 def _with_query(request: HttpRequest, path: str) -> str:
@@ -199,6 +204,5 @@ def _apply_page(site: Site, interface: Interface, pk: int) -> str:
     """Return the path of the page to apply, which gets to know where the visitor comes from, or ""."""
     if not (settings.APPLY_PAGES and interface.takes_applications(pk)):
         return ""
-    given = site.request.GET
-    source = given.get("source") or given.get("utm_source")
+    source = _source(site.request)
     return reverse("apply", args=[pk]) + (f"?{urlencode({'source': source})}" if source else "")
