@@ -51,7 +51,16 @@ class Site:
         return f"{reverse('site:theme', kwargs=arguments)}?v={digest}"
 
     @property
-    def jobs_path(language: str) -> str:
+    def jobs_path(self) -> str:
+        """The path of the list in the active language."""
+        return jobs_path(get_language())
+
+    def url(self, path: str) -> str:
+        """Return the absolute URL of `path` on this site."""
+        return host_url(self.brand.host) + path if self.brand else absolute(self.request, path)
+
+
+def jobs_path(language: str) -> str:
     """Return the path of the list in `language`."""
     return page_path("jobs", language)
 
