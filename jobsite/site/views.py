@@ -3,7 +3,7 @@
 Caches share the pages: they have no cookie, no CSRF token, and nothing that depends on `Accept-Language`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
@@ -26,7 +26,7 @@ from django.views.decorators.http import require_safe
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.middleware.security_headers import PERMISSIONS, policy
 from jobsite.site.filters import Filters
-from jobsite.site.hosts import Site, languages, stylesheet
+from jobsite.site.hosts import Site, languages, page_path, stylesheet
 from jobsite.site.items import LISTED, Item
 from jobsite.site.reading import Interface, RefusedError
 from vacancies.choices import Fact
@@ -147,6 +147,7 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
         "next": filters.address(number + 1) if found["links"]["next"] else "",
         "canonical": site.url(filters.address(number)),
         "is_indexed": filters.is_indexed and bool(found["data"]),
+        "alert": _with(page_path("alerts", translation.get_language()), [*filters.facets_query, *own]),
     }
     return interface.cache(respond(site, "list.html", context))
 
@@ -193,6 +194,10 @@ def respond(site: Site, template: str, context: dict[str, Any], *, status: int =
 def _source(request: HttpRequest) -> str:
     """Return where the visitor comes from, as the address says."""
     return request.GET.get("source") or request.GET.get("utm_source", "")
+
+
+def _with(path: str, query: Iterable[tuple[str, str]]) -> str:
+    return f"{path}?{text}" if (text := urlencode([*query])) else path
 
 
 def _with_query(request: HttpRequest, path: str) -> str:
