@@ -77,7 +77,7 @@ def in_words(query: str, brand: Brand | None) -> list[tuple[str, str]]:
     """Return what `query` asks for, as labels and values in the active language."""
     values, found = values_of(query), []
     if SEARCH in values:
-        found.append((_("Search"), values[SEARCH]))
+        found.append((_("Search words"), values[SEARCH]))
     if brand:
         found.append((str(Fact.BRAND.label), brand.name))
     labels = dict(Filter.objects.values_list("keyword", "label"))

@@ -145,7 +145,7 @@ def _opened_by(token: str) -> JobAlert | None:
 
 
 def _ended(site: Site, status: int) -> HttpResponse:
-    return respond(site, "alert_ended.html", {"again": link("alerts")}, status=status)
+    return respond(site, "alert_ended.html", {}, status=status)
 
 
 def _page(site: Site, template: str, found: JobAlert, token: str, **context: object) -> HttpResponse:
