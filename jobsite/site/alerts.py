@@ -27,7 +27,7 @@ from jobsite.api.absolute_urls import base_url
 from jobsite.api.problems import RETRY_AFTER, InvalidParameters
 from jobsite.api.throttling import RateLimit
 from jobsite.languages import site_language
-from jobsite.site.hosts import Site, languages, page_path
+from jobsite.site.hosts import Site, page_path
 from jobsite.site.views import career_page, on_site, respond
 
 ATTEMPTS = "20/hour"  # for each client
@@ -92,6 +92,7 @@ def sign_up_page(site: Site) -> HttpResponse:
             )
             return redirect(link("alerts-sent"))
     end = f"?{request.GET.urlencode()}" if request.GET else ""
+    site.page, site.query = "alerts", end
     context = {
         "words": in_words(query, brand),
         "action": link("alerts") + end,
@@ -100,7 +101,6 @@ def sign_up_page(site: Site) -> HttpResponse:
         "frequencies": Frequency.choices,
         "errors": errors,
         "honeypot": HONEYPOT,
-        "languages": languages("alerts", end),
     }
     response = respond(site, "alerts.html", context, status=status)
     if status == 429:

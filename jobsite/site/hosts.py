@@ -21,6 +21,8 @@ class Site:
     """A career site, for the views and the templates (`site` in each context)."""
 
     request: HttpRequest
+    page: str = "jobs"  # to which the links to other languages lead
+    query: str = ""  # of this page
 
     @property
     def is_on(self) -> bool:
@@ -55,6 +57,19 @@ class Site:
         """The path of the list in the active language."""
         return jobs_path(get_language())
 
+    @property
+    def languages(self) -> list[dict[str, str]]:
+        """The code, the own name and the path of the page of each language, that of the site first."""
+        first = site_language()
+        return [
+            {
+                "code": code,
+                "name": get_language_info(code)["name_local"].capitalize(),
+                "path": page_path(self.page, code) + self.query,
+            }
+            for code in (first, *(code for code in LANGUAGES if code != first))
+        ]
+
     def url(self, path: str) -> str:
         """Return the absolute URL of `path` on this site."""
         return host_url(self.brand.host) + path if self.brand else absolute(self.request, path)
@@ -69,20 +84,6 @@ def page_path(name: str, language: str, **arguments: str) -> str:
     """Return the path of a page in `language`."""
     own = {} if language == site_language() else {"language": language}
     return reverse(f"site:{name}", kwargs=own | arguments)
-
-
-def languages(name: str = "jobs", query: str = "") -> list[dict[str, str]]:
-    """Return the code, the own name and the path of a page, the list, in each language, that of the site
-    first."""
-    first = site_language()
-    return [
-        {
-            "code": code,
-            "name": get_language_info(code)["name_local"].capitalize(),
-            "path": page_path(name, code) + query,
-        }
-        for code in (first, *(code for code in LANGUAGES if code != first))
-    ]
 
 
 def stylesheet(brand: Brand | None) -> str:

@@ -26,12 +26,13 @@ from django.views.decorators.http import require_safe
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.middleware.security_headers import PERMISSIONS, policy
 from jobsite.site.filters import Filters
-from jobsite.site.hosts import Site, languages, page_path, stylesheet
+from jobsite.site.hosts import Site, page_path, stylesheet
 from jobsite.site.items import LISTED, Item
 from jobsite.site.reading import Interface, RefusedError
 from vacancies.choices import Fact
 from vacancies.filtersets import filter_name
 from vacancies.models import Brand, Filter, Vacancy
+from vacancies.statistics.visits import given_source
 
 OTHERS = 5  # current vacancies on the page of a closed one
 
@@ -63,7 +64,6 @@ def on_site(view: View) -> View:
     return page
 
 
-@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Lead to the list of vacancies, or without a career site to the documentation."""
     return HttpResponseRedirect(reverse("site:jobs" if settings.CAREER_SITE else "docs"))
@@ -131,7 +131,7 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
         errors = [error["detail"] for error in refusal.problem["errors"]]
         return respond(site, "invalid.html", {"errors": errors, "list": request.path}, status=400)
     meta = found["meta"]
-    number, source = meta["current_page"], _source(request)
+    number, source = meta["current_page"], given_source(request.GET)
     context = {
         "heading": heading,
         "brand": brand,
@@ -179,9 +179,7 @@ def _closed(site: Site, interface: Interface, pk: int) -> HttpResponse:
 
 def respond(site: Site, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
     """Return a page in the active language."""
-    response = render(
-        site.request, f"site/{template}", {"languages": languages(), **context, "site": site}, status=status
-    )
+    response = render(site.request, f"site/{template}", {**context, "site": site}, status=status)
     response[HEADER] = policy("site")
     response["Permissions-Policy"] = PERMISSIONS
     response["Cross-Origin-Resource-Policy"] = "same-origin"
@@ -189,11 +187,6 @@ def respond(site: Site, template: str, context: dict[str, Any], *, status: int =
     if status != 200:
         response["Cache-Control"] = "no-store"
     return response
-
-
-def _source(request: HttpRequest) -> str:
-    """Return where the visitor comes from, as the address says."""
-    return request.GET.get("source") or request.GET.get("utm_source", "")
 
 
 def _with(path: str, query: Iterable[tuple[str, str]]) -> str:
@@ -209,5 +202,5 @@ def _apply_page(site: Site, interface: Interface, pk: int) -> str:
     """Return the path of the page to apply, which gets to know where the visitor comes from, or ""."""
     if not (settings.APPLY_PAGES and interface.takes_applications(pk)):
         return ""
-    source = _source(site.request)
+    source = given_source(site.request.GET)
     return reverse("apply", args=[pk]) + (f"?{urlencode({'source': source})}" if source else "")
