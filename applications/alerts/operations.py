@@ -1,4 +1,4 @@
-"""Writes of job alerts: sign-up, confirmation, frequency, end."""
+"""Writes of job alerts: sign-up, confirmation, frequency. `privacy.erase_alert` ends them."""
 
 from datetime import datetime, timedelta
 
@@ -6,7 +6,6 @@ from django.db import transaction
 
 from applications.alerts.mail import queue_confirmation
 from applications.models import JobAlert, Message
-from applications.privacy import erase_alerts
 from applications.querysets import folded_address
 from jobsite.db.locks import lock_transaction
 from vacancies.models import Brand
@@ -64,10 +63,3 @@ def set_frequency(alert: JobAlert, frequency: str) -> None:
         )
         same.exclude(pk=alert.pk).delete()
         JobAlert.objects.filter(pk=alert.pk).update(frequency=frequency)
-
-
-def end(alert: JobAlert) -> None:
-    """Delete `alert` with its emails, and record it: a restore must not bring it back. Raise OSError if it
-    cannot be recorded; then nothing is deleted."""
-    with transaction.atomic():
-        erase_alerts(JobAlert.objects.filter(pk=alert.pk))

@@ -46,21 +46,18 @@ def erase(*, user: User | None = None, address: str = "", is_logged: bool = True
             counts.update(delete_account(user, sessions_by_account()))
         counts["failed_sign_ins"] += delete_sign_ins(address=address)
         if address:
-            alerts = JobAlert.objects.filter(address_folded=folded_address(address))
-            counts["job_alerts"] = erase_alerts(alerts, is_logged=is_logged)
+            alerts = _delete_alerts(JobAlert.objects.filter(address_folded=folded_address(address)))
+            counts["job_alerts"] = len(alerts)
+            digests += alerts
         if is_logged:
             erasures.record(digests)
     return counts
 
 
-def erase_alerts(alerts: QuerySet[JobAlert], *, is_logged: bool = True) -> int:
-    """Delete `alerts` with their emails, in a transaction, and record it as `erase` does: a restore must not
-    bring back what somebody ended. Return their number."""
-    found = list(alerts.select_for_update().order_by("pk"))
-    JobAlert.objects.filter(pk__in=[alert.pk for alert in found]).delete()
-    if is_logged and found:
-        erasures.record(_digest_of_alert(alert) for alert in found)
-    return len(found)
+def erase_alert(alert: JobAlert) -> None:
+    """Delete `alert` with its emails, and record it as `erase` does: a restore must not bring it back."""
+    with transaction.atomic():
+        erasures.record(_delete_alerts(JobAlert.objects.filter(pk=alert.pk)))
 
 
 def erase_application(*, application: Application) -> Counter[str]:
@@ -106,7 +103,7 @@ def erase_again(folder: Path | None = None) -> Counter[str] | None:
         ended = [alert.pk for alert in alerts.iterator() if _digest_of_alert(alert) in digests]
         for start in range(0, len(ended), BATCH):
             chosen = JobAlert.objects.filter(pk__in=ended[start : start + BATCH])
-            counts["job_alerts"] += erase_alerts(chosen, is_logged=False)
+            counts["job_alerts"] += len(_delete_alerts(chosen))
     return counts
 
 
@@ -135,6 +132,13 @@ def _digest_of(application: Application) -> str:
     recorded, not the address: whoever applies again after an erasure is not erased by a restore."""
     key = f"application {application.pk} {_exact(application.created_at)} {application.reference or ''}"
     return sha256(key.encode()).hexdigest()
+
+
+def _delete_alerts(alerts: QuerySet[JobAlert]) -> list[str]:
+    """Delete `alerts` with their emails. Return the hashes that identify them."""
+    found = list(alerts.select_for_update().order_by("pk"))
+    JobAlert.objects.filter(pk__in=[alert.pk for alert in found]).delete()
+    return [_digest_of_alert(alert) for alert in found]
 
 
 def _digest_of_alert(alert: JobAlert) -> str:

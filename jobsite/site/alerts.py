@@ -21,6 +21,7 @@ from applications.alerts.queries import brand_of, in_words, read
 from applications.mail.links import alert_of
 from applications.mail.outbox import is_address, one_line
 from applications.models import JobAlert
+from applications.privacy import erase_alert
 from forms_structure.structure import HONEYPOT
 from jobsite.api import client_address
 from jobsite.api.absolute_urls import base_url
@@ -199,8 +200,8 @@ def unsubscribe(site: Site, token: str) -> HttpResponse:
         return _page(site, "alert_unsubscribe.html", found, token)
     if found:
         try:
-            operations.end(found)
-        except OSError:
+            erase_alert(found)
+        except OSError:  # it cannot be recorded, and is not deleted
             response = respond(site, "refused.html", {}, status=503)
             response["Retry-After"] = RETRY_AFTER
             return response
