@@ -3,7 +3,7 @@
 Caches share the pages: they have no cookie, no CSRF token, and nothing that depends on `Accept-Language`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
@@ -29,7 +29,7 @@ from jobsite.languages import LANGUAGES, site_language
 from jobsite.middleware.security_headers import PERMISSIONS, policy
 from jobsite.site import jsonld
 from jobsite.site.filters import Filters
-from jobsite.site.hosts import Site, stylesheet
+from jobsite.site.hosts import Site, page_path, stylesheet
 from jobsite.site.items import LISTED, Item
 from jobsite.site.reading import Interface, RefusedError
 from jobsite.site.sharing import share
@@ -45,9 +45,13 @@ View = Callable[..., HttpResponseBase]
 
 
 def career_page(view: View) -> View:
+    """Pass the `Site` of the request on to `view`, which only reads. 404 without CAREER_SITE."""
+    return require_safe(on_site(view))
+
+
+def on_site(view: View) -> View:
     """Pass the `Site` of the request on to `view`. 404 without CAREER_SITE."""
 
-    @require_safe
     @wraps(view)
     def page(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
         if not settings.CAREER_SITE:
@@ -179,6 +183,7 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
             language=translation.get_language(),
         ),
         "is_indexed": filters.is_indexed and bool(found["data"]),
+        "alert": _with(page_path("alerts", translation.get_language()), [*filters.facets_query, *own]),
     }
     return interface.cache(respond(site, "list.html", context))
 
@@ -229,6 +234,10 @@ def respond(site: Site, template: str, context: dict[str, Any], *, status: int =
     if status != 200:
         response["Cache-Control"] = "no-store"
     return response
+
+
+def _with(path: str, query: Iterable[tuple[str, str]]) -> str:
+    return f"{path}?{text}" if (text := urlencode([*query])) else path
 
 
 def _with_query(request: HttpRequest, path: str) -> str:
