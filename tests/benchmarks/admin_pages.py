@@ -11,9 +11,11 @@ per page. CPU time hardly depends on other work of the machine. Exit code 1: a p
 import argparse
 import gc
 import random
+import secrets
 import statistics
 import sys
 from datetime import timedelta
+from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
@@ -26,6 +28,7 @@ from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.models import F
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from applications import models
@@ -159,6 +162,18 @@ def fill_inbox(count: int) -> None:
                                   kind="pdf", path=f"{submission.pk}-{number}", sha256="0" * 64)
             for submission in submissions for number in range(dice.choice((0, 1, 2)))
         )  # fmt: skip
+    interviews = models.HistoryEntry.objects.bulk_create(
+        models.HistoryEntry(
+            application=application, name="Interview", uid=secrets.token_hex(16), zone="Europe/Brussels",
+            planned_at=now + timedelta(hours=hour), ends_at=now + timedelta(hours=hour + 1),
+            place="Kerkstraat 12, Gent", video_url="https://meet.example/abc",
+        )
+        for hour, application in enumerate(models.Application.objects.filter(vacancy=busy)[:500])
+    )  # fmt: skip
+    models.Participant.objects.bulk_create(
+        models.Participant(entry=each, user=recruiter) for each in interviews
+    )
+    models.CalendarFeed.objects.create(user=recruiter, digest=sha256(b"benchmark").hexdigest())
     analyze()
 
 
@@ -231,6 +246,7 @@ def inbox() -> list[Page]:
         ("board", f"{INBOX}board/", None),
         ("board of a vacancy", f"{INBOX}board/?vacancy__id__exact={busy}", None),
         ("CSV of all", INBOX, {"action": "export_csv"} | everything),
+        ("calendar of 500", reverse("calendar-feed", args=["benchmark"]), None),
     ]
 
 
