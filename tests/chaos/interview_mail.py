@@ -22,7 +22,7 @@ from tests.chaos.stage_mail import DAY, Movers, main
 KINDS = ("stay", "cancel", "withdraw")
 COLLEAGUES, CHANGES = 4, 3  # changes of a recruiter after each interview that they schedule
 LAST = 20  # interviews that recruiters change
-UNKNOWN = "may have been delivered"
+UNKNOWN = "may have been delivered"  # the error says so
 
 Key = tuple[str, str]  # address and UID
 Entry = tuple[str, int]  # METHOD and SEQUENCE
@@ -109,8 +109,8 @@ class Schedulers(Movers):
         if kind == "cancel":
             self._again(lambda: self._cancel(entry.pk))
         elif kind == "withdraw":
-            row = Application.objects.get(pk=application.pk)
-            self._again(lambda: withdraw_application(application=row, at=timezone.now()))
+            rows = Application.objects.filter(pk=application.pk)
+            self._again(lambda: withdraw_application(application=rows.get(), at=timezone.now()))
 
     def _change(self, pk: int, dice: random.Random) -> None:
         from applications.models import HistoryEntry
