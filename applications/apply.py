@@ -54,6 +54,7 @@ from jobsite.languages import preferred_language
 from jobsite.types import JsonObject
 from vacancies.api.v1 import find_published
 from vacancies.models import Vacancy
+from vacancies.statistics.visits import STARTED, given_source
 
 THANKS_MAX_AGE = 24 * 60 * 60  # seconds
 _SALT = "applications.thanks"
@@ -123,9 +124,10 @@ class _Page:
         self.account = user if user.is_authenticated and not lacks_factor(request) else None
         self.typed: dict[str, list[str]] = {}
         self.files: dict[str, UploadedFile] = {}
-        self.source = request.GET.get("source", "")
+        self.source = given_source(request.GET)
 
     def show(self) -> HttpResponse:
+        self.request.META[STARTED] = self.vacancy.pk
         response = self._render([], 200)
         # Not no-store: browsers then forget what was typed when somebody returns to the page.
         response["Cache-Control"] = "private, no-cache"

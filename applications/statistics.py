@@ -13,9 +13,9 @@ from applications.models import Application, DailyApplications, Submission
 from jobsite.db.locks import lock_transaction
 from vacancies.dates import end_of_day
 from vacancies.statistics.recording import BACKFILL, DAY, create, day_of, start_of_day
+from vacancies.statistics.visits import OTHER
 
 MIN_APPLICATIONS_PER_SOURCE = 5  # from which its name is kept: a rare source could point to a person
-OTHER = "*"  # stands for rare sources
 
 
 def record_days(*, at: datetime) -> int:

@@ -64,7 +64,7 @@ def palette(color: str) -> dict[str, str]:
 
 @cache
 def stylesheet() -> SafeString:
-    """Return the colours for account.css. The policy of these pages allows it by `digest`."""
+    """Return the colours for plain.css. The policy of these pages allows it by `digest`."""
     color, shades = settings.SITE_COLOR, palette(settings.SITE_COLOR)
     return SafeString(
         f":root{{--accent:{shades['600']};--site:{color};--on-site:{text_on(color)}}}"

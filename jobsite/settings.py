@@ -112,6 +112,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "jobsite.appearance.context",
+                "jobsite.site.hosts.context",
             ]
         },
     }
@@ -430,7 +431,8 @@ BACKUP_KEY_FALLBACKS = [key.strip() for key in env.list("BACKUP_KEY_FALLBACKS", 
 ANTIVIRUS = env.str("ANTIVIRUS", "")
 # When a submission needs a proof of work: auto (while a vacancy receives many), always or off.
 APPLY_PROOF = env.choice("APPLY_PROOF", "auto", ("auto", "always", "off"))
-APPLY_PAGES = env.bool("APPLY_PAGES", default=False)  # serve /apply/<id>
+CAREER_SITE = env.bool("CAREER_SITE", default=False)  # serve /jobs: pages of the vacancies for visitors
+APPLY_PAGES = env.bool("APPLY_PAGES", default=CAREER_SITE)  # serve /apply/<id>
 # The response cache of each process; 0 disables it. BODY_CACHE_MB is the earlier name.
 RESPONSE_CACHE_MB = env.int("RESPONSE_CACHE_MB", default=env.int(var="BODY_CACHE_MB", default=64))
 LIST_CACHE_MB = env.int("LIST_CACHE_MB", default=8)  # ids of filtered and sorted lists, for each process

@@ -29,6 +29,7 @@ from jobsite.serving import SOURCE, replica
 from jobsite.serving.replica import REPLICA
 from jobsite.serving.response_cache import ResponseCache, run_wsgi
 from jobsite.serving.revision import read_state
+from vacancies.statistics.visits import count_visit
 
 IS_POOLED = bool(connections["default"].settings_dict["OPTIONS"].get("pool"))
 _django = ResponseCache(_bare, read_state)
@@ -110,7 +111,9 @@ if settings.METRICS_PORT:
     metrics.start(lambda: chain(of_vacancies.collect(), of_applications.collect()))
     count = metrics.count
 
-_requests = Requests(_site, count, settings.LOG_REQUESTS)
+_requests = Requests(
+    _site, count, settings.LOG_REQUESTS, count_visit=count_visit if settings.CAREER_SITE else None
+)
 
 
 def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

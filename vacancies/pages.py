@@ -27,7 +27,7 @@ from vacancies.fields import HtmlField, html_fields
 from vacancies.history.diff import address_text, lines
 from vacancies.history.versions import values_of
 from vacancies.models import Audience, Filter, State, Vacancy
-from vacancies.pay import amount_text
+from vacancies.pay import pay_lines
 from vacancies.previews import ends_at, opened_by
 
 TEXTS = [name for name in html_fields(Vacancy) if name != "short_description"]
@@ -94,7 +94,7 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str = "") -> dict[st
                 (_("Countries for remote work"), [_joined([*map(country_name, item["remote_countries"])])]),
                 # These also say the employment types, in the words of the recruiters.
                 *((f.label, [_joined(item[f.keyword] or "")]) for f in Filter.objects.all()),
-                (_("Pay"), [amount_text(vacancy), vacancy.pay_note] if item["pay"] else []),
+                (_("Pay"), pay_lines(item["pay"])),
                 (_("Closing date"), [closing_date_of(vacancy)] if item["closes_at"] else []),
                 *_facts(vacancy),
             )

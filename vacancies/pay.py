@@ -6,38 +6,46 @@ from babel.numbers import format_currency
 from django.utils.translation import gettext as _
 
 from jobsite.text.iso_names import locale
+from jobsite.types import JsonObject
 from vacancies.choices import PayPeriod
 from vacancies.models import Vacancy
+
+Amount = Decimal | float
 
 
 def pay_text(vacancy: Vacancy) -> str:
     """Return for example "from €3,100 per month (gross)", also if the pay is not public; "" without pay."""
-    amount = amount_text(vacancy)
+    amount = amount_text(vacancy.pay_min, vacancy.pay_max, vacancy.pay_currency, vacancy.pay_period)
     if amount and vacancy.pay_note:
         return f"{amount} ({vacancy.pay_note})"
     return amount or vacancy.pay_note
 
 
-def amount_text(vacancy: Vacancy) -> str:
+def pay_lines(pay: JsonObject | None) -> list[str]:
+    """Return the amount and the note of the `pay` of an item of the API."""
+    if pay is None:
+        return []
+    amount = amount_text(pay["min"], pay["max"], pay["currency"] or "", pay["period"] or "")
+    return [line for line in (amount, pay["note"]) if line]
+
+
+def amount_text(lowest: Amount | None, highest: Amount | None, currency: str, period: str) -> str:
     """Return the pay without the note, or ""."""
-    lowest, highest = (
-        None if amount is None else _money(amount, vacancy.pay_currency)
-        for amount in (vacancy.pay_min, vacancy.pay_max)
-    )
-    if lowest and highest:
-        text = lowest if lowest == highest else f"{lowest} – {highest}"
-    elif lowest:
-        text = _("from %(amount)s") % {"amount": lowest}
-    elif highest:
-        text = _("up to %(amount)s") % {"amount": highest}
+    low, high = (None if amount is None else _money(amount, currency) for amount in (lowest, highest))
+    if low and high:
+        text = low if low == high else f"{low} – {high}"
+    elif low:
+        text = _("from %(amount)s") % {"amount": low}
+    elif high:
+        text = _("up to %(amount)s") % {"amount": high}
     else:
         return ""
-    return f"{text} {PayPeriod(vacancy.pay_period).label}"
+    return f"{text} {PayPeriod(period).label}"
 
 
-def _money(amount: Decimal, currency: str) -> str:
+def _money(amount: Amount, currency: str) -> str:
     """Return `amount` without decimals if it is whole."""
     pattern = locale().currency_formats["standard"].pattern
-    if amount == amount.to_integral_value():
+    if amount == int(amount):
         pattern = pattern.replace(".00", "")
     return format_currency(amount, currency, pattern, locale=locale(), currency_digits=False)

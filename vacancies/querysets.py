@@ -197,6 +197,13 @@ class VacancyQuerySet(PublishedQuerySet):
                 )  # it begins before it ends: see the constraints
         return self.filter(status=state)
 
+    def closed(self, *, at: datetime) -> Self:
+        """Vacancies that visitors could read before the time `at`, and cannot any more."""
+        was_public = self.external().filter(publish_from__lte=at).exclude(status="draft")
+        return was_public.exclude(status="published", publish_until=None).exclude(
+            status="published", publish_until__gt=at
+        )
+
     def visible(self, *, at: datetime) -> Self:
         """Vacancies that are public at the time `at`, or become public without a further action."""
         return self.filter(status="published").not_expired(at=at)

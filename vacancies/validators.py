@@ -43,6 +43,13 @@ validate_video = RegexValidator(
     r"^(https?://\S+|[^:\s]+)\Z", _("Enter an http or https URL, or the ID of a video.")
 )
 
+validate_color = RegexValidator(r"^#[0-9a-f]{6}\Z", _("Enter a color such as #0b57b0."))
+# A port is for development.
+validate_host = RegexValidator(
+    r"^(?=.{1,253}\Z)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(:[0-9]{1,5})?\Z",
+    _("Enter a host in lower case, such as jobs.example.com, without https:// and path."),
+)
+
 
 def validate_datetime(value: datetime) -> None:
     """Refuse datetimes near the limits of `datetime`, which cannot be converted to every time zone."""

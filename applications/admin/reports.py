@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
@@ -23,6 +24,7 @@ from applications.admin.report_tables import (
     options_of,
     short,
 )
+from applications.admin.visit_tables import OF_VISITORS
 from jobsite.admin.pages import AdminPages
 from jobsite.spreadsheets.writing import csv_response, xlsx_response
 from jobsite.types import JsonObject, UserRequest
@@ -55,6 +57,8 @@ class ReportPages(AdminPages):
             return self._page(request, context | {"form": form}, status=400)
         may_see_applications = request.user.has_perm("applications.view_application")
         makers = OF_VACANCIES | (OF_APPLICATIONS if may_see_applications else {})
+        if settings.CAREER_SITE and may_see_applications:
+            makers |= OF_VISITORS
         scope = scope_of(request.user, form.cleaned_data)
         if "table" in request.GET or "format" in request.GET:
             return export(request, makers, scope, at=at)

@@ -20,8 +20,8 @@ from forms_structure.choices import FieldType
 from forms_structure.schema import submission_schema
 from forms_structure.structure import HONEYPOT, walk
 from jobsite.types import JsonObject
+from vacancies.models import SOURCE_MAX
 
-SOURCE_MAX = 200
 UNKNOWN_MAX = 100  # errors about fields that the form does not have
 VALIDATORS_MAX = 32  # compiled schemas that each process keeps
 

@@ -16,6 +16,12 @@ def absolute(request: HttpRequest, path: str) -> str:
     return f"{request.scheme}://{request.get_host()}{path}"
 
 
+def host_url(host: str) -> str:
+    """Return the base URL of a brand's `host`, or "" without one. It has the scheme of PUBLIC_BASE_URL."""
+    scheme = settings.PUBLIC_BASE_URL.partition(":")[0] or ("http" if settings.DEBUG else "https")
+    return f"{scheme}://{host}" if host else ""
+
+
 def base_url(request: HttpRequest) -> str:
     """Return the base URL of this service for use outside the response: mails, and the origin of passkeys.
 

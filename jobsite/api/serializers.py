@@ -58,6 +58,19 @@ class TextField(serializers.CharField):
         return value or None
 
 
+class PageField(serializers.Field):
+    """A path below this service as an absolute URL; an external URL; null if it is empty."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(read_only=True, **kwargs)
+
+    def to_representation(self, address: str) -> str | None:
+        if not address.startswith("/"):
+            return address or None
+        is_stored = self.context.get("is_stored")
+        return AddressToken(address) if is_stored else absolute(self.context["request"], address)
+
+
 class AddressField(serializers.Field):
     """Absolute URL of an uploaded file, else an external URL, else `empty`.
 

@@ -48,7 +48,10 @@ ADMIN: Policy = _NOTHING_ELSE | {
     "form-action": [SELF],
 }
 
-POLICIES = {"admin": ADMIN, "account": ACCOUNT, "apply": ACCOUNT}
+# The career site (jobsite/site/views.py): no script. Images of vacancies may be on other sites.
+SITE: Policy = _NOTHING_ELSE | {"style-src": [SELF], "img-src": ["*", "data:"], "form-action": [SELF]}
+
+POLICIES = {"admin": ADMIN, "account": ACCOUNT, "apply": ACCOUNT, "site": SITE}
 
 
 @lru_cache(maxsize=len(POLICIES) + 1)

@@ -181,7 +181,8 @@ def query(text: str) -> str:
 class Requests:
     """WSGI middleware that assigns request ids, logs requests if `is_logged`, and counts them.
 
-    `count` is called with operation, method, status, source and seconds.
+    `count` is called with operation, method, status, source and seconds; `count_visit` with environ, path and
+    status.
     """
 
     def __init__(
@@ -189,10 +190,12 @@ class Requests:
         application: Callable[..., Iterable[bytes]],
         count: Callable[[str, str, str, str, float], None] | None = None,
         is_logged: bool = False,
+        count_visit: Callable[[WSGIEnvironment, str, str], None] | None = None,
     ) -> None:
         self.application = application
         self.count = count
         self.is_logged = is_logged
+        self.count_visit = count_visit
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         started_at = perf_counter()
@@ -213,6 +216,8 @@ class Requests:
             body = self.application(environ, start)
             return body
         finally:
+            if self.count_visit:
+                self.count_visit(environ, path, status)
             if self.count or self.is_logged:
                 seconds = perf_counter() - started_at
                 name, instead = operation(path)

@@ -27,6 +27,8 @@ from jobsite.api.throttling import RateLimit
 from jobsite.serving import SOURCE, replica
 
 PREFIXES = ("/v1/", "/v0.1/")
+# The pages and feeds of the career site: its views say which of them may be stored.
+SITE = re.compile(r"/((nl|fr|de|en)/)?jobs\b|/brands/|/sitemap|/feeds/")
 MAX_KEY_LENGTH = 1000  # characters; our own links are shorter
 FLIGHT_TIMEOUT = 5  # seconds to wait for another thread that makes the same response
 MAX_AHEAD = 10  # seconds that an entry may be served by a database that is at an earlier revision
@@ -157,10 +159,14 @@ class ResponseCache:
         path = environ.get("PATH_INFO", "")
         if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
             return None
-        if not path.startswith(PREFIXES) or path.startswith(("/v1/user/", "/v1/auth/")):
+        if settings.CAREER_SITE and SITE.match(path):
+            is_error = False
+        elif not path.startswith(PREFIXES) or path.startswith(("/v1/user/", "/v1/auth/")):
             return None
-        if "HTTP_IF_MATCH" in environ or not accepts_json(environ.get("HTTP_ACCEPT", "")):
-            return None  # an error response
+        else:
+            is_error = not accepts_json(environ.get("HTTP_ACCEPT", ""))
+        if "HTTP_IF_MATCH" in environ or is_error:
+            return None
         key = tuple(environ.get(part, "") for part in _KEY_PARTS)
         if not settings.CORS_ALLOW_ALL_ORIGINS:  # otherwise all origins get the same CORS headers
             key += (environ.get("HTTP_ORIGIN", ""),)

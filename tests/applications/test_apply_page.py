@@ -22,6 +22,7 @@ from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
 from tests.forms_structure.strategies import section, text_field
 from vacancies.models import Vacancy
+from vacancies.statistics.visits import STARTED
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 YES_NO = [{"value": "yes", "label": "Yes"}, {"value": "no", "label": "No"}]
@@ -373,6 +374,26 @@ def test_application_of_a_session_belongs_to_the_account(vacancy: Vacancy) -> No
     assert client.post(address(vacancy), {**hidden(page.content.decode()), **VALUES}).status_code == 302
     application = Application.objects.get()
     assert (application.user, application.submission.source) == (user, 'news"letter')
+
+
+def test_source_is_that_of_the_link_or_of_its_campaign(vacancy: Vacancy) -> None:
+    found = [
+        hidden(Client().get(f"{address(vacancy)}?{query}").text).get("_source")
+        for query in ("source=a&utm_source=b", "source=&utm_source=b", "utm_source=b", "utm_medium=b")
+    ]
+    assert found == ["a", "b", "b", None]
+
+
+def test_only_a_form_that_is_shown_counts_as_started(vacancy: Vacancy) -> None:
+    """Not a refused one, nor what was sent, nor the link to another site."""
+    client = Client()
+    responses = [client.get(address(vacancy)), client.post(address(vacancy), {}), client.get("/apply/999999")]
+    vacancy.apply_url = "https://example.com/apply"
+    vacancy.save()
+    responses.append(client.get(address(vacancy)))
+    assert [response.wsgi_request.META.get(STARTED) for response in responses] == [
+        vacancy.pk, None, None, None,
+    ]  # fmt: skip
 
 
 def test_form_of_another_site_does_not_use_the_session(vacancy: Vacancy) -> None:

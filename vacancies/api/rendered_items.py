@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import DatabaseError, connections
 from rest_framework.serializers import BaseSerializer
 
+from jobsite.api.absolute_urls import host_url
 from jobsite.api.placeholders import Token
 from jobsite.serving.rendered_items import dumps, render_item, strip_markers
 from vacancies.api.schema import ITEM_FORMAT
@@ -34,7 +35,13 @@ _paused_until = 0.0
 def stored_version(version: str) -> str:
     """Return the value of `RenderedItem.version` for items of that version of the interface."""
     return _stored_version(
-        version, settings.MULTI_BRANDING, settings.TIME_ZONE, settings.MEDIA_URL, settings.LANGUAGE_CODE
+        version,
+        settings.MULTI_BRANDING,
+        settings.TIME_ZONE,
+        settings.MEDIA_URL,
+        settings.LANGUAGE_CODE,
+        settings.CAREER_SITE,
+        host_url("host"),
     )
 
 

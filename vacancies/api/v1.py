@@ -28,7 +28,7 @@ from jobsite.api.absolute_urls import absolute
 from jobsite.api.openapi import OPTIONAL_CREDENTIALS, PAGING, documented, example, operation
 from jobsite.api.pagination import Unpaged
 from jobsite.api.permissions import InternalAccess, is_insider, is_protected
-from jobsite.api.serializers import AddressField, ItemSerializer, TextField
+from jobsite.api.serializers import AddressField, ItemSerializer, PageField
 from jobsite.api.viewsets import ReadOnlyViewSet
 from jobsite.db.folding import fold
 from jobsite.languages import site_language
@@ -93,7 +93,7 @@ class VacancySerializer(VacancyItemSerializer):
     published_at = serializers.DateTimeField(source="publish_from", read_only=True)
     closes_at = serializers.DateTimeField(source="publish_until", read_only=True)
     closing_date = ClosingDateField()
-    url = TextField()
+    url = PageField()
 
     class Meta:
         model = Vacancy

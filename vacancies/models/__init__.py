@@ -6,7 +6,14 @@ from vacancies.models.read_model import BucketCount, ListedVacancy, RenderedItem
 from vacancies.models.requisition import Requisition
 from vacancies.models.saved_view import ListPreference, SavedView
 from vacancies.models.search import SearchChange, SearchTerm
-from vacancies.models.statistics import DailyStatisticsBase, DailyVacancies, StateCount, StatisticsQuerySet
+from vacancies.models.statistics import (
+    SOURCE_MAX,
+    DailyStatisticsBase,
+    DailyVacancies,
+    DailyVisits,
+    StateCount,
+    StatisticsQuerySet,
+)
 from vacancies.models.template import VacancyTemplate
 from vacancies.models.unsaved import Autosave, Presence, purge_unsaved, settled_pages
 from vacancies.models.vacancy import (
@@ -23,6 +30,7 @@ from vacancies.models.version import Change, Version
 
 __all__ = [
     "APPROVE",
+    "SOURCE_MAX",
     "Approval",
     "Attachment",
     "Audience",
@@ -32,6 +40,7 @@ __all__ = [
     "Change",
     "DailyStatisticsBase",
     "DailyVacancies",
+    "DailyVisits",
     "Filter",
     "FilterOption",
     "ListPreference",

@@ -12,7 +12,7 @@ from vacancies.choices import EmploymentType, Keyword
 from vacancies.fields import HtmlField, SlugFromField, free_value
 from vacancies.querysets import FilterQuerySet
 from vacancies.uploads import ImageField
-from vacancies.validators import validate_image
+from vacancies.validators import validate_color, validate_host, validate_image
 
 
 class Brand(models.Model):
@@ -34,6 +34,30 @@ class Brand(models.Model):
         help_text=_(
             "The address of a vacancy on the website of this brand, up to its ID, which is added: "
             "https://www.example.com/jobs/"
+        ),
+    )
+    host = models.CharField(
+        _("host"),
+        max_length=255,
+        blank=True,
+        default="",
+        db_default="",
+        validators=[validate_host],
+        help_text=_(
+            "The host of this brand’s own career site, such as jobs.example.com. Its vacancies have their "
+            "pages there."
+        ),
+    )
+    accent = models.CharField(
+        _("color"),
+        max_length=7,
+        blank=True,
+        default="",
+        db_default="",
+        validators=[validate_color],
+        help_text=_(
+            "The color of the header and the buttons of its career site, such as #0b57b0. Their text is "
+            "black or white, whichever is easier to read."
         ),
     )
     form = models.ForeignKey(
@@ -84,7 +108,13 @@ class Brand(models.Model):
                 condition=~models.Q(slug=""),
                 name="brand_slug_once",
                 violation_error_message=_("Another brand has this value."),
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["host"],
+                condition=~models.Q(host=""),
+                name="brand_host_once",
+                violation_error_message=_("Another brand has this host."),
+            ),
         ]
 
     def __str__(self) -> str:

@@ -6,7 +6,10 @@ from django.contrib.auth.models import User
 from django.db import models
 
 from vacancies.models.catalogue import Brand, FilterOption
+from vacancies.models.vacancy import Vacancy
 from vacancies.querysets import own_brand
+
+SOURCE_MAX = 200  # characters of the name of a source
 
 
 class StatisticsQuerySet(models.QuerySet):
@@ -73,3 +76,22 @@ class StateCount(models.Model):
 
     def __str__(self) -> str:
         return self.code
+
+
+class DailyVisits(models.Model):
+    """How often the page of a vacancy was viewed on a day (in the site's time zone) by visitors of a source,
+    and how often they opened its application form. `vacancies.statistics.visits` counts."""
+
+    day = models.DateField()
+    vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="+")
+    source = models.CharField(max_length=SOURCE_MAX)
+    views = models.PositiveIntegerField(default=0, db_default=0)
+    started = models.PositiveIntegerField(default=0, db_default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["day", "vacancy", "source"], name="daily_visits_unique")
+        ]
+
+    def __str__(self) -> str:
+        return str(self.day)

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from forms_structure.models import Form
 from forms_structure.roles import accepts_applications
+from jobsite.api.absolute_urls import host_url
 from jobsite.fields import WebURLField
 from jobsite.languages import site_language
 from jobsite.text.iso_names import country_name
@@ -395,9 +396,25 @@ class Vacancy(models.Model):
 
     @property
     def url(self) -> str:
-        """The address of its page for people, or "" if there is none."""
-        address = self.brand.vacancy_url if self.brand else ""
-        return f"{address}{self.pk}" if address else ""
+        """The address of its page for people: on the website of its brand, else on the career site. A path if
+        that has the host of this service; "" if there is no page."""
+        if self.brand and self.brand.vacancy_url:
+            return f"{self.brand.vacancy_url}{self.pk}"
+        return f"{self.site_base}{self.site_path}" if settings.CAREER_SITE and self.is_external else ""
+
+    @property
+    def is_external(self) -> bool:
+        return self.audience != Audience.INTERNAL
+
+    @property
+    def site_path(self) -> str:
+        """The path of its page on the career site."""
+        return "/jobs/" + "-".join(filter(None, (str(self.pk), slugify(self.title))))
+
+    @property
+    def site_base(self) -> str:
+        """The base URL of the career site that has its page: of the host of its brand, else ""."""
+        return host_url(self.shown_brand.host) if self.shown_brand else ""
 
     @property
     def shown_recruiters(self) -> list[Recruiter] | None:

@@ -22,7 +22,7 @@ from tests.applications.admin.conftest import apply, colleague, copy_of, staff
 from tests.applications.makers import make_submission, signed_in
 from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
-from vacancies.models import DailyVacancies, Filter, FilterOption, Vacancy
+from vacancies.models import DailyVacancies, DailyVisits, Filter, FilterOption, Vacancy
 from vacancies.statistics.recording import record_days
 
 pytestmark = pytest.mark.django_db
@@ -109,6 +109,40 @@ def test_reports_count_applications_by_vacancy_and_source_today_included(world):
     assert found["groups"] == [["Acme", 2, 1, 1, 9.0]]
     assert tables(world.anna, "?until=2026-03-01")["vacancies-sources"] == [
         [first.title, "indeed", 3, first.pk], [second.title, "indeed", 3, second.pk],
+    ]  # fmt: skip
+
+
+def test_reports_show_visitors_up_to_their_applications(world, settings):
+    settings.CAREER_SITE = True
+    first, second, foreign = (Vacancy.objects.filter(title__startswith=name).order_by("pk")[number]
+                              for name, number in (("Acme", 0), ("Acme", 1), (FOREIGN, 0)))  # fmt: skip
+    make_submission(apply(second, stage=world.new, created_at=NOW - DAY), {}, source=" Indeed ")
+    make_submission(apply(second, stage=world.new, created_at=NOW - DAY), {}, source="letter")
+    for vacancy, days, source, views, started in (
+        (first, 1, "", 40, 2), (first, 2, "indeed", 20, 5), (first, 1, "*", 3, 0),
+        (second, 1, "indeed", 5, 0), (first, 400, "indeed", 7, 7), (foreign, 1, "indeed", 9, 9),
+    ):  # fmt: skip
+        DailyVisits.objects.create(vacancy=vacancy, day=(NOW - days * DAY).date(), source=source, views=views,
+                                   started=started)  # fmt: skip
+
+    found = tables(world.anna)
+
+    assert found["visitors-sources"] == [
+        ["indeed", 25, 5, 7, 28.0], ["letter", 0, 0, 1, ""], ["No source", 40, 2, 0, 0.0],
+        ["Other sources", 3, 0, 0, 0.0],
+    ]  # fmt: skip
+    assert found["visitors-vacancies"] == [
+        [second.title, 5, 0, 5, 100.0, second.pk], [first.title, 63, 7, 3, 4.8, first.pk],
+    ]  # fmt: skip
+    assert found["visitors-vacancies-sources"][:2] == [
+        [second.title, "indeed", 5, 0, 4, 80.0, second.pk], [first.title, "indeed", 20, 5, 3, 15.0, first.pk],
+    ]  # fmt: skip
+    for query in ("", "?table=visitors-vacancies&format=csv"):
+        response = world.anna.get(f"{URL}{query}")
+        body = b"".join(response.streaming_content) if response.streaming else response.content
+        assert FOREIGN not in body.decode()
+    assert tables(world.editor, f"?brand={foreign.brand_id}")["visitors-sources"] == [
+        [FOREIGN.lower(), 0, 0, 6, ""], ["indeed", 9, 9, 0, 0.0],
     ]  # fmt: skip
 
 

@@ -37,6 +37,7 @@ class BrandAdmin(ContentAdmin):
     search_fields = ("name",)
     fieldsets = (
         (None, {"fields": ("name", "slug", "description", "url", "vacancy_url", "form")}),
+        (_("Career site"), {"fields": ("host", "accent")}),
         (_("People"), {"fields": ("members", "requires_approval")}),
         (_("Icons"), {"fields": (
             "icon_small", "icon_small_url", "small_icon",

@@ -1,0 +1,180 @@
+"""The search, the filters and the order of a list, as the address of the page states them."""
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from jobsite.api.pagination import NUMBER, SIZE
+from jobsite.languages import site_language
+from jobsite.site.reading import Query
+from jobsite.text.iso_names import country_name, language_name
+from jobsite.types import JsonObject
+from vacancies.choices import EmploymentType, Fact, WorkPlace
+from vacancies.filtersets import OPTION_NAMES, SEARCH, SORT, filter_name
+
+OPTIONS_MAX = 100  # of a filter; those with the most vacancies. The search finds the others.
+PAGE_SIZE = 20
+# Parameters that the page sets itself, or that say where a visitor comes from.
+OWN = (SIZE, "fields", "source")
+NOT_FILTERS = (*OWN, NUMBER, SORT)
+
+
+@dataclass
+class Option:
+    value: str
+    label: str
+    count: int
+    is_chosen: bool
+
+
+@dataclass
+class Facet:
+    """A filter as a group of checkboxes."""
+
+    name: str
+    label: str
+    language: str  # of its words, if it is not that of the page
+    options: list[Option]
+    left_out: int
+
+    @property
+    def is_open(self) -> bool:
+        return any(option.is_chosen for option in self.options)
+
+
+@dataclass
+class Link:
+    """A link to another form of the list: without a choice, or in another order."""
+
+    label: str
+    path: str
+    is_chosen: bool = False
+
+
+class Filters:
+    """The parameters of the list in `request`."""
+
+    def __init__(self, request: HttpRequest, path: str) -> None:
+        self.path = path
+        # A form sends empty fields too. The values of checkboxes are one parameter each.
+        self.given: list[tuple[str, str]] = [
+            (name, value)
+            for name, values in request.GET.lists()
+            for each in values
+            for value in (each.split(",") if name in OPTION_NAMES else [each.strip()])
+            if value and name not in OWN and not name.startswith("utm_")
+        ]
+
+    @property
+    def query(self) -> Query:
+        """The parameters of /v1/vacancies."""
+        return [*self.given, (SIZE, str(PAGE_SIZE))]
+
+    @property
+    def facets_query(self) -> list[tuple[str, str]]:
+        """The parameters of /v1/filters."""
+        return [pair for pair in self.given if pair[0] not in NOT_FILTERS]
+
+    @property
+    def search(self) -> str:
+        return dict(self.given).get(SEARCH, "")
+
+    @property
+    def sort(self) -> str:
+        return dict(self.given).get(SORT, "")
+
+    @property
+    def sorts(self) -> list[Link]:
+        """The orders, the default first."""
+        orders = [("", _("Best match") if self.search else _("Newest")), ("closes_at", _("Closing soon"))]
+        if self.search:
+            orders[1:1] = [("-published_at", _("Newest"))]
+        kept = [pair for pair in self.given if pair[0] not in (SORT, NUMBER)]
+        return [
+            Link(label, self._path([*kept, *([(SORT, value)] if value else [])]), value == self.sort)
+            for value, label in orders
+        ]
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether search engines may index the list: with a search or several filters, they do not."""
+        return not self.search and len(self.facets_query) <= 1 and not self.sort
+
+    def address(self, number: int) -> str:
+        """Return the canonical address of the list, sorted by parameter, on the page `number`."""
+        pairs = sorted(pair for pair in self.given if pair[0] != NUMBER)
+        return self._path([*pairs, *([(NUMBER, str(number))] if number > 1 else [])])
+
+    def _path(self, pairs: list[tuple[str, str]]) -> str:
+        return f"{self.path}?{urlencode(pairs)}" if pairs else self.path
+
+    def without(self, name: str, value: str) -> str:
+        """Return the address of the first page of the list without one choice."""
+        return self._path([pair for pair in self.given if pair != (name, value) and pair[0] != NUMBER])
+
+    def suggestions(self, words: list[str]) -> list[Link]:
+        """Return the searches that /v1/vacancies proposes."""
+        kept = [pair for pair in self.given if pair[0] not in (SEARCH, NUMBER)]
+        return [Link(each, self._path([*kept, (SEARCH, each)])) for each in words]
+
+    def facets(self, filters: list[JsonObject]) -> list[Facet]:
+        """Return the filters of /v1/filters that can narrow or widen the list."""
+        words = "" if site_language() == get_language() else site_language()
+        found = []
+        for each in filters:
+            name = filter_name(each["keyword"])
+            chosen = {value for given, value in self.given if given == name}
+            options = [
+                Option(
+                    option["value"],
+                    _option_label(each["keyword"], option),
+                    option["count"],
+                    option["value"] in chosen,
+                )
+                for option in each["options"]
+            ]
+            left_out = len(options) - OPTIONS_MAX
+            if left_out > 0:
+                by_count = sorted(options, key=lambda option: (not option.is_chosen, -option.count))
+                kept = {option.value for option in by_count[:OPTIONS_MAX]}
+                options = [option for option in options if option.value in kept]
+            if len(options) > 1 or chosen:
+                is_fact = each["keyword"] in Fact.values
+                found.append(
+                    Facet(name, _facet_label(each), "" if is_fact else words, options, max(0, left_out))
+                )
+        return found
+
+    def chips(self, facets: list[Facet]) -> list[Link]:
+        """Return the choices of the visitor."""
+        labels = {(facet.name, option.value): option.label for facet in facets for option in facet.options}
+        return [
+            Link(
+                f"“{value}”" if name == SEARCH else labels.get((name, value), value),
+                self.without(name, value),
+            )
+            for name, value in self.facets_query
+        ]
+
+
+def _facet_label(filter_: JsonObject) -> str:
+    """Return the label: in the language of the page, if it is not an own word of the recruiters."""
+    keyword = filter_["keyword"]
+    return str(Fact(keyword).label) if keyword in Fact.values else filter_["label"]
+
+
+def _option_label(keyword: str, option: JsonObject) -> str:
+    value, label = option["value"], option["label"]
+    match keyword:
+        case Fact.COUNTRY:
+            return country_name(value)
+        case Fact.LANGUAGE:
+            return language_name(value)
+        case Fact.WORK_PLACE:
+            return str(WorkPlace(value).label)
+        case Fact.EMPLOYMENT_TYPES:
+            return str(EmploymentType(value).label)
+    return str(label)

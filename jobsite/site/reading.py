@@ -1,0 +1,81 @@
+"""Reads the v1 interface in the same process, as an anonymous visitor. So a page shows what the API shows at
+that moment, with the same filters and refusals."""
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.handlers.wsgi import WSGIRequest
+from django.http import HttpRequest, HttpResponse
+from django.urls import resolve
+from django.utils import timezone
+from django.utils.cache import get_max_age
+
+from jobsite.api import caching
+
+Query = Iterable[tuple[str, str]]
+# Of the request of the page: the host and the client, for absolute URLs and the rate limit.
+_KEPT = ("SERVER_NAME", "SERVER_PORT", "HTTP_HOST", "REMOTE_ADDR", "HTTP_X_FORWARDED_FOR", "wsgi.url_scheme",
+         "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_HOST", "SCRIPT_NAME")  # fmt: skip
+
+
+class RefusedError(Exception):
+    """The interface answered with an error: its `status` and problem document."""
+
+    def __init__(self, status: int, problem: Any) -> None:
+        self.status, self.problem = status, problem
+        super().__init__(status)
+
+
+class Interface:
+    """The v1 interface, as all that is read for one page: at one time, with the validity of the page."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self.request = request
+        self.request.META.setdefault(caching.REQUEST_TIME, timezone.now())
+        self.now: datetime = request.META[caching.REQUEST_TIME]
+        self.revisions: set[int | None] = set()
+        self.until = float("inf")
+
+    def get(self, path: str, query: Query = ()) -> Any:
+        """Return the JSON document at `path`, such as "/v1/vacancies". Raises RefusedError."""
+        return json.loads(self.response(path, query).content)
+
+    def takes_applications(self, pk: int) -> bool:
+        """Whether this service takes applications to the vacancy `pk`. Raises RefusedError."""
+        return self.response(f"/v1/vacancies/{pk}/form").has_header("Apply")
+
+    def response(self, path: str, query: Query = ()) -> HttpResponse:
+        meta = self.request.META
+        inner = WSGIRequest(
+            {name: meta[name] for name in _KEPT if name in meta}
+            | {
+                "REQUEST_METHOD": "GET",
+                "PATH_INFO": path,
+                "QUERY_STRING": urlencode([*query]),
+                "wsgi.input": BytesIO(),
+                caching.REQUEST_TIME: self.now,
+            }
+        )
+        match = resolve(path)
+        response: HttpResponse = match.func(inner, *match.args, **match.kwargs)
+        if not getattr(response, "is_rendered", True):
+            response.render()  # type: ignore[attr-defined]
+        if response.status_code != 200:
+            raise RefusedError(response.status_code, json.loads(response.content))
+        self.revisions.add(inner.META.get(caching.CACHE_REVISION))
+        if (seconds := get_max_age(response)) is not None:
+            until = inner.META.get(caching.CACHE_UNTIL, self.now.timestamp() + seconds)
+            self.until = min(self.until, until)
+        return response
+
+    def cache(self, response: HttpResponse) -> HttpResponse:
+        """Let caches store the `response` as long as they may store all documents that were read for it."""
+        until = datetime.fromtimestamp(self.until, UTC) if self.until != float("inf") else None
+        caching.public(response, now=self.now, until=until)
+        if len(self.revisions) == 1 and (revision := next(iter(self.revisions))) is not None:
+            caching.cache_until(self.request, until, revision)
+        return response

@@ -1,0 +1,197 @@
+"""The pages of the career site: the list of vacancies, one vacancy, a brand.
+
+Caches share the pages: they have no cookie, no CSRF token, and nothing that depends on `Accept-Language`.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+from urllib.parse import urlencode
+
+from csp.constants import HEADER
+from django.conf import settings
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponsePermanentRedirect,
+    HttpResponseRedirect,
+)
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from jobsite.languages import LANGUAGES, site_language
+from jobsite.middleware.security_headers import PERMISSIONS, policy
+from jobsite.site.filters import Filters
+from jobsite.site.hosts import Site, stylesheet
+from jobsite.site.items import LISTED, Item
+from jobsite.site.reading import Interface, RefusedError
+from vacancies.choices import Fact
+from vacancies.filtersets import filter_name
+from vacancies.models import Brand, Filter, Vacancy
+from vacancies.statistics.visits import given_source
+
+OTHERS = 5  # current vacancies on the page of a closed one
+
+View = Callable[..., HttpResponse]
+
+
+def career_page(view: View) -> View:
+    """Pass the `Site` of the request on to `view`. 404 without CAREER_SITE."""
+
+    @require_safe
+    @wraps(view)
+    def page(request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        if not settings.CAREER_SITE:
+            raise Http404
+        site = Site(request)
+        try:
+            return view(site, **kwargs)
+        except Http404:
+            template, status = "not_found.html", 404
+        except RefusedError as refusal:
+            template, status = "refused.html", refusal.status
+        with translation.override(site_language()):
+            return respond(site, template, {}, status=status)
+
+    return page
+
+
+def home(request: HttpRequest) -> HttpResponse:
+    """Lead to the list of vacancies, or without a career site to the documentation."""
+    return HttpResponseRedirect(reverse("site:jobs" if settings.CAREER_SITE else "docs"))
+
+
+@career_page
+def jobs(site: Site, language: str = "") -> HttpResponse:
+    """Show the list of vacancies in `language`, by default in that of the site."""
+    if language == site_language():
+        return HttpResponsePermanentRedirect(_with_query(site.request, reverse("site:jobs")))
+    with translation.override(language or site_language()):
+        heading = _("Vacancies at %(name)s") % {"name": site.name} if site.brand else _("Vacancies")
+        return _list(site, heading, site.brand)
+
+
+@career_page
+def brand(site: Site, slug: str) -> HttpResponse:
+    """Show a brand and its vacancies."""
+    if not settings.MULTI_BRANDING:
+        raise Http404
+    with translation.override(site_language()):
+        brand = get_object_or_404(Brand, slug=slug)
+        return _list(site, brand.name, brand)
+
+
+@career_page
+def vacancy(site: Site, pk: int, slug: str = "") -> HttpResponse:
+    """Show a vacancy in its own language. 410 if it is closed, 404 if it is unknown or was never public."""
+    interface = Interface(site.request)
+    try:
+        item = interface.get(f"/v1/vacancies/{pk}")["data"]
+    except RefusedError as refusal:
+        if refusal.status != 404:
+            raise
+        return _closed(site, interface, pk)
+    row = Vacancy.objects.select_related("brand").only("title", "audience", "brand").get(pk=pk)
+    if not row.is_external:  # colleagues may read it in the API
+        raise Http404
+    if site.request.path_info != row.site_path:  # another slug, or zeros before the id
+        return HttpResponsePermanentRedirect(_with_query(site.request, row.site_path))
+    language = item["language"] if item["language"] in LANGUAGES else site_language()
+    with translation.override(language):
+        shown = Item(item)
+        context = {
+            "item": shown,
+            "facts": shown.facts(Filter.objects.all()),
+            "apply_url": item["apply_url"] or _apply_page(site, interface, pk),
+            "brand_path": reverse("site:brand", args=[row.shown_brand.slug]) if row.shown_brand else "",
+            "canonical": item["url"],
+        }
+        return interface.cache(respond(site, "vacancy.html", context))
+
+
+def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
+    """Return the list of the vacancies of `brand`, or of all."""
+    request, interface = site.request, Interface(site.request)
+    filters = Filters(request, request.path)
+    own = [(filter_name(Fact.BRAND), brand.slug)] if brand else []
+    try:
+        found = interface.get("/v1/vacancies", [*filters.query, *own, ("fields", ",".join(LISTED))])
+        facets = filters.facets(interface.get("/v1/filters", [*filters.facets_query, *own])["data"])
+    except RefusedError as refusal:
+        if refusal.status != 400:
+            raise
+        errors = [error["detail"] for error in refusal.problem["errors"]]
+        return respond(site, "invalid.html", {"errors": errors, "list": request.path}, status=400)
+    meta = found["meta"]
+    number, source = meta["current_page"], given_source(request.GET)
+    context = {
+        "heading": heading,
+        "brand": brand,
+        "is_list": True,
+        "items": [Item(item, source) for item in found["data"]],
+        "meta": meta,
+        "filters": filters,
+        "facets": [facet for facet in facets if not (own and facet.name == own[0][0])],
+        "chips": filters.chips(facets),
+        "sorts": filters.sorts,
+        "suggestions": filters.suggestions(meta.get("suggestions") or []),
+        "previous": filters.address(min(number - 1, meta["last_page"])) if number > 1 else "",
+        "next": filters.address(number + 1) if found["links"]["next"] else "",
+        "canonical": site.url(filters.address(number)),
+        "is_indexed": filters.is_indexed and bool(found["data"]),
+    }
+    return interface.cache(respond(site, "list.html", context))
+
+
+@require_safe
+def theme(request: HttpRequest, slug: str = "") -> HttpResponse:
+    """Return the style sheet with the color of a brand, or of the site."""
+    if not settings.CAREER_SITE:
+        raise Http404
+    brand = get_object_or_404(Brand, slug=slug) if slug else None
+    response = HttpResponse(stylesheet(brand), content_type="text/css")
+    response["Cache-Control"] = "public, max-age=31536000, immutable"  # the address has a hash of the content
+    return response
+
+
+def _closed(site: Site, interface: Interface, pk: int) -> HttpResponse:
+    """Show that a vacancy is closed, without its title, and current ones of its brand."""
+    closed = Vacancy.objects.closed(at=interface.now).select_related("brand").filter(pk=pk).first()
+    if closed is None:
+        raise Http404
+    brand = closed.shown_brand
+    query = [("page[size]", str(OTHERS)), ("fields", ",".join(LISTED))]
+    if brand:
+        query.append((filter_name(Fact.BRAND), brand.slug))
+    with translation.override(site_language()):
+        items = [Item(item) for item in interface.get("/v1/vacancies", query)["data"]]
+        return respond(site, "closed.html", {"items": items, "brand": brand}, status=410)
+
+
+def respond(site: Site, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
+    """Return a page in the active language."""
+    response = render(site.request, f"site/{template}", {**context, "site": site}, status=status)
+    response[HEADER] = policy("site")
+    response["Permissions-Policy"] = PERMISSIONS
+    response["Cross-Origin-Resource-Policy"] = "same-origin"
+    response["Content-Language"] = translation.get_language()
+    if status != 200:
+        response["Cache-Control"] = "no-store"
+    return response
+
+
+def _with_query(request: HttpRequest, path: str) -> str:
+    query = request.META.get("QUERY_STRING", "")
+    return f"{path}?{query}" if query else path
+
+
+def _apply_page(site: Site, interface: Interface, pk: int) -> str:
+    """Return the path of the page to apply, which gets to know where the visitor comes from, or ""."""
+    if not (settings.APPLY_PAGES and interface.takes_applications(pk)):
+        return ""
+    source = given_source(site.request.GET)
+    return reverse("apply", args=[pk]) + (f"?{urlencode({'source': source})}" if source else "")
