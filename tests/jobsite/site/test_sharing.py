@@ -58,8 +58,8 @@ def test_lists_have_a_description_and_the_logo(client):
     assert (found["og:locale"], found["og:url"]) == ("fr_FR", "http://testserver/fr/jobs")
     assert found["og:image"] == "http://testserver/static/logo.svg"
     assert "Jobs & more" in found["description"]
-    make_vacancy(brand=make_brand("Acme", description="<p>We build ships.</p>"))
-    assert read(client, "/brands/acme")["description"] == "We build ships."
+    make_vacancy(brand=make_brand("Shipyard", description="<p>We build ships.</p>"))
+    assert read(client, "/brands/shipyard")["description"] == "We build ships."
     assert read(client, "/jobs", HOST)["og:site_name"] == "Harbour"
 
 
