@@ -33,13 +33,13 @@ BATCH = 500
 def check(title: str, vacancies: VacancyQuerySet) -> None:
     counts, opinions = Counter[str](), Counter[str]()
     rows = with_requirements(vacancies.external()).with_related().order_by("pk")
-    request = RequestFactory().get("/")
+    serializer = VacancySerializer(context={"request": RequestFactory().get("/")})
     last = 0
     while batch := list(rows.filter(pk__gt=last)[:BATCH]):
         last = batch[-1].pk
         found = []
         for row in batch:
-            item = VacancySerializer(context={"request": request}).to_representation(row)
+            item = serializer.to_representation(row)
             posting = job_posting(item, row, takes_applications=row.pk % 2 == 0)
             is_complete = any(item[name] for name in TEXTS) and bool(
                 item["remote_countries"] if item["work_place"] == "remote" else item["places"]
