@@ -124,8 +124,8 @@ def _indeed(site: Site, jobs: VacancyQuerySet) -> Iterator[str]:
 
 
 def _jobs(vacancy: Vacancy, item: JsonObject) -> Iterator[str]:
-    """Yield an element for each place of `vacancy`, or for each country of remote work without a place. `item`
-    is its item of the interface."""
+    """Yield an element for each place in the `item` of `vacancy`, or for each country of remote work without
+    a place."""
     url = f"{item['url']}{'&' if '?' in item['url'] else '?'}source=indeed"
     types = [
         JOB_TYPES[each] for each in EmploymentType if each in item["employment_types"] and each in JOB_TYPES

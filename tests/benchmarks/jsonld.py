@@ -33,7 +33,7 @@ BATCH = 500
 def check(title: str, vacancies: VacancyQuerySet) -> None:
     counts, opinions = Counter[str](), Counter[str]()
     rows = with_requirements(vacancies.external()).with_related().order_by("pk")
-    serializer = VacancySerializer(context={"request": RequestFactory().get("/")})
+    serializer = VacancySerializer(context={"request": RequestFactory(SERVER_NAME="localhost").get("/")})
     last = 0
     while batch := list(rows.filter(pk__gt=last)[:BATCH]):
         last = batch[-1].pk
