@@ -59,7 +59,7 @@ HOSTS = {
 }
 WRONG_HOSTS = (
     "https://jobs.acme.test/nl", "jobs.acme.test/x", "localhost", "jobs acme.test", "-a.test", "a..test",
-    "*.acme.test", "ftp://a.test", "me@a.test", "a.test:x", "[::1]", f"{'a' * 64}.test", "a.test?b", "a.test\\b",
+    "*.acme.test", "ftp://a.test", "a@b.test", "a.test:x", "[::1]", f"{'a' * 64}.test", "a.test?b",
 )  # fmt: skip
 COLORS = {"#0B57B0": "#0b57b0", "0b57b0": "#0b57b0", "#fc0": "#ffcc00", " #ffffff": "#ffffff", "": ""}
 WRONG_COLORS = ("red", "#12345", "#12345g", "url(x)", "#ff;}", "##fff", "#é23456")
@@ -72,7 +72,7 @@ def test_host_and_color_of_a_brand_are_corrected_or_refused(settings: Any) -> No
     form_class = modelform_factory(Brand, BrandForm, fields=["host", "accent"])
 
     def enter(**values: str) -> Any:
-        form = form_class(values, instance=brand)
+        form = form_class(values, instance=Brand.objects.get(pk=brand.pk))
         return dict(form.errors) or (form.cleaned_data["host"], form.cleaned_data["accent"])
 
     for typed, stored in HOSTS.items():
