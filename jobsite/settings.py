@@ -244,7 +244,7 @@ if FILES_IN_BUCKET:
             "BACKEND": "jobsite.object_store.storage.ObjectStorage",
             "OPTIONS": {**_BUCKET, "location": _folder},
         }
-WHITENOISE_ROOT = BASE_DIR / "jobsite" / "root"  # files at the root of the site, such as /robots.txt
+WHITENOISE_ROOT = BASE_DIR / "jobsite" / "root"  # files at the root of the site, such as /favicon.ico
 WHITENOISE_USE_FINDERS = DEBUG
 WHITENOISE_AUTOREFRESH = DEBUG
 

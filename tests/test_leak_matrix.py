@@ -62,6 +62,9 @@ ROWS: dict[str, Row] = {
     "": dict.fromkeys(METHODS, 302),
     "jobs": reads(options=405),  # hidden vacancies: tests/jobsite/site/test_pages.py
     "<site_language:language>/jobs": reads(options=405),
+    **{f"{prefix}alerts": reads(options=405) | {"POST": 422} for prefix in ("", "<site_language:language>/")},
+    **{f"{prefix}alerts/sent": reads(options=405) for prefix in ("", "<site_language:language>/")},
+    **{f"{prefix}alerts/{rest}": reads(404, options=405) | {"POST": 404} for prefix in ("", "<site_language:language>/") for rest in ("<str:token>", "<str:token>/unsubscribe", "confirm/<str:token>")},
     "jobs/<int:pk>": reads(404, options=405),
     "jobs/<int:pk>-<slug:slug>": reads(404, options=405),
     "brands/<slug:slug>": reads(404, options=405),

@@ -30,6 +30,8 @@ class Site:
     """A career site, for the views and the templates (`site` in each context)."""
 
     request: HttpRequest
+    page: str = "jobs"  # to which the links to other languages lead
+    query: str = ""  # of this page
 
     @property
     def is_on(self) -> bool:
@@ -82,13 +84,13 @@ class Site:
 
     @property
     def languages(self) -> list[dict[str, str]]:
-        """The code, the own name and the path of the list of each language, that of the site first."""
+        """The code, the own name and the path of the page of each language, that of the site first."""
         first = site_language()
         return [
             {
                 "code": code,
                 "name": get_language_info(code)["name_local"].capitalize(),
-                "path": jobs_path(code),
+                "path": page_path(self.page, code) + self.query,
             }
             for code in (first, *(code for code in LANGUAGES if code != first))
         ]
@@ -123,7 +125,13 @@ def _has(brand: Brand, pk: str) -> bool:
 
 def jobs_path(language: str) -> str:
     """Return the path of the list in `language`."""
-    return reverse("site:jobs", kwargs={} if language == site_language() else {"language": language})
+    return page_path("jobs", language)
+
+
+def page_path(name: str, language: str, **arguments: str) -> str:
+    """Return the path of a page in `language`."""
+    own = {} if language == site_language() else {"language": language}
+    return reverse(f"site:{name}", kwargs=own | arguments)
 
 
 def stylesheet(brand: Brand | None) -> str:

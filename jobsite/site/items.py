@@ -178,6 +178,13 @@ class Item:
         return SafeString(sanitise(self.item["contact"] or ""))
 
     @property
+    def share_image(self) -> str:
+        """The URL of the image that stands for it elsewhere: its own, else the icon of the brand."""
+        icons = self.item["brand"]["icons"] if self.item.get("brand") else {}
+        url: str = self.item["image"] or icons.get("large", "")
+        return url
+
+    @property
     def people(self) -> list[JsonObject]:
         """The recruiters, the lead recruiter first."""
         return [self.item["head_recruiter"], *(self.item["recruiters"] or ())]
