@@ -147,4 +147,8 @@ def stylesheet(brand: Brand | None) -> str:
 
 def context(request: HttpRequest) -> dict[str, Any]:
     """The context processor of all pages. Nothing is read unless a template shows it."""
+    try:
+        request.get_host()
+    except DisallowedHost:  # its error page is of no site
+        return {}
     return {"site": SimpleLazyObject(lambda: Site(request))}
