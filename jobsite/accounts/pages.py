@@ -184,7 +184,9 @@ class LoginView(views.LoginView):
 
     def get_context_data(self, **kwargs: object) -> dict[str, object]:
         others = {"has_factors": HAS_FACTORS, "oidc_name": settings.OIDC_ISSUER and settings.OIDC_NAME}
-        return super().get_context_data(**kwargs) | {"is_login": True} | others
+        context = super().get_context_data(**kwargs) | {"is_login": True} | others
+        del context["site"]  # Django's own; that of all pages is another one
+        return context
 
     def get(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         if IS_EXTENDED:

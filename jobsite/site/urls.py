@@ -3,7 +3,8 @@
 from django.urls import path, register_converter
 
 from jobsite.languages import LANGUAGES
-from jobsite.site import alerts, views
+from jobsite.site import alerts, feeds, sitemaps, views
+from jobsite.site.embed import embed
 
 
 class LanguageConverter:
@@ -38,7 +39,13 @@ urlpatterns = [
     ),
     path("jobs/<int:pk>", views.vacancy, name="vacancy"),
     path("jobs/<int:pk>-<slug:slug>", views.vacancy, name="vacancy"),
+    path("embed.js", embed, name="embed"),
     path("site.css", views.theme, name="theme"),
     path("brands/<slug:slug>.css", views.theme, name="theme"),
     path("brands/<slug:slug>", views.brand, name="brand"),
+    path("robots.txt", sitemaps.robots, name="robots"),
+    path("sitemap.xml", sitemaps.index, name="sitemap"),
+    path("sitemap-<int:number>.xml", sitemaps.part, name="sitemap"),
+    path("jobs.atom", feeds.atom, name="atom"),
+    path("feeds/indeed.xml", feeds.indeed, name="indeed"),
 ]
