@@ -13,6 +13,7 @@ import logging
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage
@@ -156,6 +157,16 @@ class MailDelivery:
                 time.sleep(1)
 
 
+class AlertEmail(EmailMessage):
+    """An email whose headers are not folded: Python encodes the long address of List-Unsubscribe as if it were
+    text, and mail programs do not read that."""
+
+    def message(self, **options: Any) -> Any:  # Django 6 passes a policy
+        found: Any = super().message(**options)
+        found.policy = found.policy.clone(max_line_length=998)  # RFC 5322
+        return found
+
+
 def as_email(message: Message) -> EmailMessage:
     """Return `message` as it is sent, with the personal link. Replies go to the recruiter who wrote it or
     moved the application, else to the brand."""
@@ -164,15 +175,16 @@ def as_email(message: Message) -> EmailMessage:
     is_written = message.kind in (Message.Kind.TEMPLATE, Message.Kind.INTERVIEW)
     if not is_written:
         headers["Auto-Submitted"] = "auto-generated"
-    body = with_personal_links(message)
+    body, email_class = with_personal_links(message), CalendarEmail if message.calendar else EmailMessage
     if message.kind == Message.Kind.ALERT and message.alert:
         end = f"/{alert_token(message.alert)}/unsubscribe"
         address = next(line for line in body.splitlines() if line.endswith(end))
+        email_class = AlertEmail
         headers |= {"List-Unsubscribe": f"<{address}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
     is_answered = is_written or message.kind == Message.Kind.STAGE
     author = message.author.email if is_answered and message.author else ""
     reply_to = author or message.reply_to
-    email = (CalendarEmail if message.calendar else EmailMessage)(
+    email = email_class(
         message.subject,
         body,
         from_email=message.sender or None,
