@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 
 from django.contrib.auth.models import User
+from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -37,7 +38,6 @@ COLUMNS = (
         "name",
         "place",
         "video_url",
-        "application__vacancy__title",
     ),
     *(f"application__{name}" for name in NAMES),
 )
@@ -94,12 +94,13 @@ def calendar_feed(request: HttpRequest, secret: str) -> HttpResponse:
 def _events(user: User, base: str, now: datetime) -> Iterator[FeedEvent]:
     coming = HistoryEntry.objects.interviews(since=now - BEFORE, until=now + AFTER)
     rows = scope_to_brands(user, coming.with_colleague(user), "application__vacancy")
-    related = rows.select_related("application__vacancy", "application__user").only(*COLUMNS)
+    related = rows.select_related("application__user").only(*COLUMNS)
+    related = related.annotate(title=F("application__vacancy__title"))
     path = reverse("admin:applications_application_change", args=[0])
     title = _("Interview: %(vacancy)s")
     for each in related.order_by("planned_at", "pk"):
         application = each.application
-        named = {"vacancy": f"{application.vacancy.title}, {application.display_name}"}
+        named = {"vacancy": f"{each.title}, {application.display_name}"}
         link = absolute(path.replace("/0/", f"/{application.pk}/"), base)
         yield FeedEvent(
             uid=each.uid,

@@ -1,6 +1,7 @@
 """The site of the admin: unfold's, with our sign-in, search and links to public pages."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -9,6 +10,7 @@ from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import URLPattern, URLResolver, path, reverse_lazy
 from django.utils.decorators import method_decorator
+from django.utils.functional import SimpleLazyObject
 from unfold.forms import AdminOwnPasswordChangeForm
 from unfold.sites import UnfoldAdminSite
 
@@ -44,6 +46,10 @@ class AdminSite(UnfoldAdminSite):
             extra_context=self.each_context(request) | (extra_context or {}),
         )
         return view(request)
+
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> Any:
+        """Make the list when it is read: pages show our menu instead."""
+        return SimpleLazyObject(partial(super().get_app_list, request, app_label))
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponseBase:
         return AutocompleteView.as_view(admin_site=self)(request)

@@ -93,6 +93,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "jobsite.languages.AdminLanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "jobsite.site.hosts.BrandHostMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -243,7 +244,7 @@ if FILES_IN_BUCKET:
             "BACKEND": "jobsite.object_store.storage.ObjectStorage",
             "OPTIONS": {**_BUCKET, "location": _folder},
         }
-WHITENOISE_ROOT = BASE_DIR / "jobsite" / "root"  # files at the root of the site, such as /robots.txt
+WHITENOISE_ROOT = BASE_DIR / "jobsite" / "root"  # files at the root of the site, such as /favicon.ico
 WHITENOISE_USE_FINDERS = DEBUG
 WHITENOISE_AUTOREFRESH = DEBUG
 
@@ -448,7 +449,7 @@ CORS_ALLOWED_ORIGINS = env.list("CORS_ALLOWED_ORIGINS", default=["*"])
 CORS_ALLOW_ALL_ORIGINS = CORS_ALLOWED_ORIGINS == ["*"]
 if CORS_ALLOW_ALL_ORIGINS:
     CORS_ALLOWED_ORIGINS = []
-CORS_URLS_REGEX = r"^/(v1|v0\.1|openapi\.json|media)(/|$)"
+CORS_URLS_REGEX = r"^/(v1|v0\.1|openapi\.json|media|embed\.js)(/|$)"
 CORS_ALLOW_HEADERS = [*default_headers, "idempotency-key", "if-none-match", "traceparent", "x-request-id"]
 CORS_ALLOW_METHODS = ["GET", "HEAD", "OPTIONS", "POST", "DELETE"]
 CORS_EXPOSE_HEADERS = [

@@ -60,6 +60,16 @@ TO_SIGN_IN = 302
 # By route, as the resolver spells it. `{pk}` is requested for each hidden vacancy, a shown and an absent one.
 ROWS: dict[str, Row] = {
     "": dict.fromkeys(METHODS, 302),
+    "jobs": reads(options=405),  # hidden vacancies: tests/jobsite/site/test_pages.py
+    "<site_language:language>/jobs": reads(options=405),
+    **{f"{prefix}alerts": reads(options=405) | {"POST": 422} for prefix in ("", "<site_language:language>/")},
+    **{f"{prefix}alerts/sent": reads(options=405) for prefix in ("", "<site_language:language>/")},
+    **{f"{prefix}alerts/{rest}": reads(404, options=405) | {"POST": 404} for prefix in ("", "<site_language:language>/") for rest in ("<str:token>", "<str:token>/unsubscribe", "confirm/<str:token>")},
+    "jobs/<int:pk>": reads(404, options=405),
+    "jobs/<int:pk>-<slug:slug>": reads(404, options=405),
+    "brands/<slug:slug>": reads(404, options=405),
+    "brands/<slug:slug>.css": reads(404, options=405),
+    "site.css": reads(options=405),
     "v1/vacancies": reads(),
     "v1/vacancies/hot": reads(),
     "v1/vacancies/internal": reads((401, 403, 403, 200), options=(401, 403, 403, 204)),
@@ -175,7 +185,7 @@ def world(django_db_setup, django_db_blocker, tmp_path_factory):
 @pytest.fixture(autouse=True)
 def world_settings(settings, world):
     settings.INTERNAL_ACCESS = "authenticated"
-    settings.APPLY_PAGES = True
+    settings.CAREER_SITE = settings.APPLY_PAGES = True
     settings.MEDIA_ROOT = world.folder
 
 
@@ -208,6 +218,7 @@ def addresses(world: World, route: str) -> list[tuple[str, str]]:
         owned = Application.objects.get(user=world.site.users["B"])
         return [("", route.replace("<int:pk>", str(owned.pk)))]
     route = route.replace("<str:token>", "a:b:c").replace("<int:pk>", str(ABSENT))
+    route = route.replace("<slug:slug>", "absent").replace("<site_language:language>", "nl")
     return [("", route.replace("<uidb64>/<token>", "MQ/a-b"))]
 
 

@@ -5,11 +5,12 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Warning
+from django.http.request import split_domain_port, validate_host
 
 from forms_structure.models import ConsentText
 from jobsite.languages import site_language
 from jobsite.ops.checks import register_content_check
-from vacancies.models import Vacancy
+from vacancies.models import Brand, Vacancy
 
 PLACEHOLDER_HOST = re.compile(r"(^|\.)example(\.(com|org|net))?$")
 
@@ -42,4 +43,30 @@ def consent_texts_are_own() -> list[CheckMessage]:
                 id="jobsite.W014",
             )
         )
+    return messages
+
+
+@register_content_check
+def hosts_of_brands_lead_here() -> list[CheckMessage]:
+    """Report hosts of brands that are refused, or that show the main site."""
+    messages: list[CheckMessage] = []
+    if not (settings.CAREER_SITE and settings.MULTI_BRANDING):
+        return messages
+    main = urlsplit(settings.PUBLIC_BASE_URL).netloc.lower()
+    for brand in Brand.objects.exclude(host=""):
+        if brand.host == main:
+            messages.append(
+                Warning(
+                    f"The host of the brand {brand} is that of PUBLIC_BASE_URL: it shows all brands.",
+                    hint="Enter another host on the page of the brand, or none.",
+                    id="jobsite.W027",
+                )
+            )
+        elif not validate_host(split_domain_port(brand.host)[0], settings.ALLOWED_HOSTS):
+            messages.append(
+                Warning(
+                    f"ALLOWED_HOSTS does not contain {brand.host}, the host of the brand {brand}.",
+                    id="jobsite.W026",
+                )
+            )
     return messages

@@ -18,7 +18,7 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.files.storage import default_storage
 from django.db.models import Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import get_resolver
 from django.utils import timezone
@@ -31,6 +31,7 @@ from whitenoise.responders import StaticFile
 
 from jobsite.api import caching
 from jobsite.api.permissions import is_insider, is_protected, lacks_factor
+from vacancies.image_copies import make_copy, originals
 from vacancies.models import Approval, Attachment, Brand, Recruiter, Vacancy, VacancyTemplate, Version
 from vacancies.previews import opened_by
 from vacancies.querysets import VacancyQuerySet
@@ -141,17 +142,24 @@ def _is_recruiter(user: User | AnonymousUser) -> TypeGuard[User]:
 
 @require_safe
 def media(request: HttpRequest, name: str) -> HttpResponseBase:
-    """Serve the file `name` to clients that may see it. With X_ACCEL_PREFIX, nginx sends the content."""
+    """Serve the file `name`, or the copy of an image, to clients that may see it or the image. With
+    X_ACCEL_PREFIX, nginx sends the content."""
     now = timezone.now()
-    found = seen_by(request, name, at=now) if _NAME.fullmatch(name) else None
-    if found is None:
+    images, width = originals(name)
+    for original in images or [name]:
+        if _NAME.fullmatch(original) and (seen := seen_by(request, original, at=now)):
+            shown, is_public = seen
+            break
+    else:
         return _not_found(request)
-    shown, is_public = found
     # Files are compressed already, and byte ranges refer to the uncompressed file.
     request.META.pop("HTTP_ACCEPT_ENCODING", None)
     headers = _headers(name, shown.title)
     try:
-        response = _response(request, name, headers)
+        if width:
+            response = _response_of_copy(request, name, headers, original, width)
+        else:
+            response = _response(request, name, headers)
     except FileNotFoundError:
         return _not_found(request)
     if is_public:
@@ -175,6 +183,19 @@ def _response(request: HttpRequest, name: str, headers: dict[str, str]) -> HttpR
     storage: Any = default_storage
     with storage.copy(name) as path:
         return _send(request, name, path, headers)
+
+
+def _response_of_copy(
+    request: HttpRequest, name: str, headers: dict[str, str], original: str, width: int
+) -> HttpResponse:
+    """Make the copy if there is none. If none can be made, lead to the original, so that pages show it."""
+    try:
+        return _response(request, name, headers)
+    except FileNotFoundError:
+        if make_copy(original, name, width):
+            return _response(request, name, headers)
+    query = request.META.get("QUERY_STRING", "")
+    return HttpResponseRedirect(default_storage.url(original) + (f"?{query}" if query else ""))
 
 
 def _send(request: HttpRequest, name: str, path: Path, headers: dict[str, str]) -> HttpResponse:
@@ -218,13 +239,16 @@ def _headers(name: str, title: str) -> dict[str, str]:
 
 
 def orphans(*, at: datetime) -> Iterator[tuple[str, int]]:
-    """Yield (name, size in bytes) of each file older than ORPHAN_AGE that nothing references."""
-    old = {
+    """Yield (name, size in bytes) of each file older than ORPHAN_AGE that nothing references, and of the
+    copies of such images."""
+    files = {
         name: size
         for folder in COLUMNS
         for name, size, modified_at in _files(folder)
         if modified_at < at - ORPHAN_AGE
     }
+    copies = {name for name in files if originals(name)[1]}
+    old = {name: size for name, size in files.items() if name not in copies}
     names = sorted(old)
     for start in range(0, len(names), STEP):
         step = names[start : start + STEP]
@@ -235,6 +259,8 @@ def orphans(*, at: datetime) -> Iterator[tuple[str, int]]:
     if old:  # a version can be restored, a request approved, a template used
         for name in _referenced_by_contents():
             old.pop(name, None)
+    kept = files.keys() - copies - old.keys()
+    old |= {name: files[name] for name in copies if kept.isdisjoint(originals(name)[0])}
     yield from sorted(old.items())
 
 

@@ -1,7 +1,7 @@
 """The page of a vacancy for people: of a public one for everybody, else for the holder of a preview link."""
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -61,14 +61,16 @@ def preview(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_safe
 def page(request: HttpRequest, pk: str) -> HttpResponse:
-    """Show the published vacancy `pk` to those who may see it in the API. "View on site" of the admin leads
-    here: job sites have pages of their own."""
+    """Lead to the page of the published vacancy `pk`, or show it to those who may see it in the API if it has
+    none: job sites have pages of their own. "View on site" of the admin leads here."""
     viewer = Request(request, authenticators=APIView().get_authenticators())
     vacancies = Vacancy.objects.with_related().with_form()
     try:
         vacancy = find_published(viewer, pk, vacancies, at=timezone.now())
     except NotFound:
         return _with_headers(render(request, "vacancies/not_public.html", status=404))
+    if settings.CAREER_SITE and vacancy.is_external:
+        return _with_headers(HttpResponsePermanentRedirect(absolute(request, vacancy.url)))
     return _with_headers(render(request, "vacancies/preview.html", _context(request, vacancy)))
 
 

@@ -18,7 +18,7 @@ from jobsite.text.html import sanitise
 from jobsite.types import StrOrPromise
 from vacancies.choices import PlaceKind, WorkPlace
 from vacancies.fields import FoldedField, HtmlField, SlugFromField, html_fields
-from vacancies.models import Brand, Place, State, Vacancy, VacancyOption
+from vacancies.models import Brand, Place, Requisition, State, Vacancy, VacancyOption
 from vacancies.querysets import VacancyList, VacancyQuerySet
 
 SOON = 7  # days
@@ -68,6 +68,9 @@ REQUIRED_BY_GOOGLE: dict[str, tuple[StrOrPromise, Q]] = {
     "place": (_("a place"), ~_is_remote & _lacks_place),
     "remote_country": (_("a country for remote work"), _is_remote & _lacks_place),
 }
+
+# Who answers a vacancy for open applications has no particular job in mind: it is no job for a search engine.
+IS_A_JOB = ~Q(Exists(Requisition.objects.filter(vacancy=OuterRef("pk"), is_for_open_applications=True)))
 
 
 def _in_capitals(at: datetime) -> Q:
@@ -135,7 +138,7 @@ CONTENT_WARNINGS = (
         _("Not shown by Google"),
         _("is not shown by Google, which requires %(missing)s"),
         # One that lacks only a description has the warning of that.
-        lambda at: VacancyList.EXTERNAL.condition & _lacks_place,
+        lambda at: VacancyList.EXTERNAL.condition & _lacks_place & IS_A_JOB,
         is_of_facts=True,
     ),
     # Without an option it has the warning of that.

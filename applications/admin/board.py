@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, F, QuerySet, Window
+from django.db.models import F, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.http import HttpResponse
 from django.middleware.csrf import get_token
@@ -21,6 +21,7 @@ from unfold.contrib.filters.forms import AutocompleteDropdownForm
 from applications.admin.brand_access import BrandScopedNoAddAdmin
 from applications.admin.bulk_move import stages
 from applications.admin.selection import NAMES, ApplicationSelection
+from applications.admin.vacancy import counts_by_stage
 from applications.models import Application, Stage
 from jobsite.admin.base import as_id
 from jobsite.types import UserRequest
@@ -35,7 +36,7 @@ class Column:
     stage: Stage
     needs_confirmation: bool
     list_url: str
-    count: int = 0
+    count: int
     cards: list[str] = field(default_factory=list)
 
 
@@ -54,24 +55,20 @@ class BoardAdmin(BrandScopedNoAddAdmin):
         rows: QuerySet = self.get_queryset(request)
         if vacancy:
             rows = rows.filter(vacancy=vacancy)
-        form = AutocompleteDropdownForm(
-            request=request, name="vacancy__id__exact", label=gettext("Vacancy"), choices=(),
-            field=Application._meta.get_field("vacancy"), model_admin=self,
-            data={"vacancy__id__exact": vacancy.pk if vacancy else None},
-        )  # fmt: skip
-        form.fields["vacancy__id__exact"].queryset = own
-        may_move = self.has_change_permission(request)
-        cards = Cards(request, names_vacancy=vacancy is None, may_move=may_move)
-        found = columns(request, rows, vacancy, cards)
         pages = self.admin_site._registry[Vacancy]
         head = None
         if vacancy and pages.has_view_permission(request):
             row = pages.get_queryset(request).filter(pk=vacancy.pk).first()
             head = pages.head_of(request, row) if row else None  # type: ignore[attr-defined]
+        form = None if head else self._filter_form(request, own, vacancy)
+        may_move = self.has_change_permission(request)
+        cards = Cards(request, names_vacancy=vacancy is None, may_move=may_move)
+        counts = head["candidates"]["by_stage"] if head else counts_by_stage(rows)
+        found = columns(request, rows, vacancy, cards, counts)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "media": self.media + form.media,
+            "media": self.media + form.media if form else self.media,
             "title": gettext("Board: %(vacancy)s") % {"vacancy": vacancy} if vacancy else gettext("Board"),
             "vacancy": vacancy,
             "form": form,
@@ -81,6 +78,16 @@ class BoardAdmin(BrandScopedNoAddAdmin):
             "has_cards": any(column.count for column in found),
         }
         return TemplateResponse(request, "admin/applications/application/board.html", context)
+
+    def _filter_form(self, request: UserRequest, own: QuerySet, vacancy: Vacancy | None) -> Any:
+        """Return the form that chooses one of the vacancies `own`."""
+        form = AutocompleteDropdownForm(
+            request=request, name="vacancy__id__exact", label=gettext("Vacancy"), choices=(),
+            field=Application._meta.get_field("vacancy"), model_admin=self,
+            data={"vacancy__id__exact": vacancy.pk if vacancy else None},
+        )  # fmt: skip
+        form.fields["vacancy__id__exact"].queryset = own
+        return form
 
 
 class Cards:
@@ -155,23 +162,26 @@ def _marks(marks: list[tuple[str, str]]) -> str:
     return format_html_join("", '<span class="panel-state {}">{}</span>', marks)
 
 
-def columns(request: UserRequest, rows: Any, vacancy: Vacancy | None, cards: Cards) -> list[Column]:
-    """Return a column per stage. One query counts the applications, one finds the newest ones of each stage,
-    and one reads their cards."""
+def columns(
+    request: UserRequest, rows: Any, vacancy: Vacancy | None, cards: Cards, counts: dict[Any, int]
+) -> list[Column]:
+    """Return a column per stage. One query finds the newest applications of each stage, and one reads their
+    cards."""
     url = reverse("admin:applications_application_changelist")
     query = {"vacancy__id__exact": vacancy.pk} if vacancy else {}
     found = {
-        stage.pk: Column(stage, stage.needs_confirmation, f"{url}?{urlencode(query | {'stage': stage.pk})}")
+        stage.pk: Column(
+            stage,
+            stage.needs_confirmation,
+            f"{url}?{urlencode(query | {'stage': stage.pk})}",
+            counts.get(stage.pk, 0),
+        )
         for stage in stages(request)
     }
     shown: dict[int, list[int]] = {pk: [] for pk in found}
-    rows = rows.order_by()
-    for stage, count in rows.values("stage_id").annotate(count=Count("pk")).values_list("stage_id", "count"):
-        if stage in found:
-            found[stage].count = count
     newest_first = (F("created_at").desc(), F("pk").desc())
     place = Window(RowNumber(), partition_by=F("stage_id"), order_by=newest_first)
-    newest = rows.annotate(place=place).filter(place__lte=MAX_CARDS).order_by("place")
+    newest = rows.order_by().annotate(place=place).filter(place__lte=MAX_CARDS).order_by("place")
     for pk, stage in newest.values_list("pk", "stage_id"):
         if stage in found:
             shown[stage].append(pk)

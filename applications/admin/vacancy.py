@@ -18,16 +18,22 @@ from vacancies.admin.vacancy import VacancyAdmin as BaseVacancyAdmin
 from vacancies.models import Vacancy
 
 
+def counts_by_stage(applications: Any) -> dict[int | None, int]:
+    """Return the number of `applications` by the id of their stage."""
+    rows = applications.with_stage().order_by().values_list("stage_id")
+    return dict(rows.annotate(count=Count("pk")))
+
+
 def candidates_of(vacancy: Vacancy) -> Context:
     """Return the number of applications for `vacancy`, in all and by stage, with its board."""
-    rows: Any = Application.objects.filter(vacancy=vacancy)
-    by_stage = dict(rows.with_stage().order_by().values_list("stage_id").annotate(count=Count("pk")))
+    by_stage = counts_by_stage(Application.objects.filter(vacancy=vacancy))
     query = urlencode({"vacancy__id__exact": vacancy.pk})
     stages = Stage.objects.filter(pk__in=[pk for pk in by_stage if pk])
     return {
         "url": f"{reverse('admin:applications_application_board')}?{query}",
         "review_url": f"{reverse('admin:applications_application_review')}?{query}" if by_stage else "",
         "count": sum(by_stage.values()),
+        "by_stage": by_stage,
         "stages": [{"name": str(stage), "count": by_stage[stage.pk]} for stage in stages],
     }
 

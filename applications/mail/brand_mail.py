@@ -48,11 +48,15 @@ def has_names(application: Application) -> bool:
 
 
 def signature_of(application: Application) -> str:
+    return signature(_mail_of(application))
+
+
+def signature(mail: BrandMail | None) -> str:
     """Return the signature of the brand in the active language, else in the site's, else in any."""
-    if mail := _mail_of(application):
+    if mail:
         for code in dict.fromkeys((get_language(), site_language(), *LANGUAGES)):
-            if signature := getattr(mail, f"signature_{code}", ""):
-                return signature
+            if text := getattr(mail, f"signature_{code}", ""):
+                return text
     return ""
 
 

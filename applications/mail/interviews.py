@@ -6,6 +6,7 @@ from email.utils import parseaddr
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db.models import Q
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -16,6 +17,7 @@ from applications.mail.brand_mail import has_names, sender_of, signature_of
 from applications.mail.links import absolute, applicant_link, new_marker, settings_lines
 from applications.mail.outbox import as_body, one_line, queue
 from applications.mail.preferences import language_of, recipients_of
+from applications.mail.smtp import MAY_BE_DELIVERED
 from applications.models import Application, HistoryEntry, Message, Offer, Participant, SlotSet
 from applications.querysets import folded_address
 from jobsite.languages import LANGUAGES, site_language
@@ -99,7 +101,8 @@ def forget_unsent(participant: Participant) -> bool:
     about the interview reached them, or may have."""
     emails = Message.objects.filter(participant=participant)
     emails.filter(state=State.QUEUED).delete()
-    return emails.filter(kind=Message.Kind.INTERVIEW, state__in=(State.SENDING, State.SENT)).exists()
+    known = Q(state__in=(State.SENDING, State.SENT)) | Q(error__contains=MAY_BE_DELIVERED)
+    return emails.filter(known, kind=Message.Kind.INTERVIEW).exists()
 
 
 def queue_cancellations_before_erasure(applications: Collection[int], *, at: datetime) -> None:

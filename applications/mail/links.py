@@ -13,10 +13,11 @@ from django.core import signing
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from applications.models import Application, Invitation, Message
+from applications.models import Application, Invitation, JobAlert, Message
 from applications.submissions.links import receipt_token
 
 _invitations = signing.Signer(salt="applications.invitation")
+_alerts = signing.Signer(salt="applications.alert")
 
 
 def absolute(path: str, base_url: str = "") -> str:
@@ -58,6 +59,8 @@ def with_personal_links(message: Message) -> str:
         if invitation is None:  # withdrawn or sent again
             return message.text
         token = invitation_token(invitation)
+    elif message.alert:
+        token = alert_token(message.alert)
     elif message.application and message.recipient_id is None:
         token = receipt_token(message.application)
     else:
@@ -82,5 +85,22 @@ def invitation_of(token: str, *, at: datetime) -> Invitation | None:
     return found
 
 
+def alert_token(alert: JobAlert) -> str:
+    """Return the signed token that confirms, shows and ends `alert`. It has no personal data."""
+    return _alerts.sign(_named(alert.pk, alert.created_at))
+
+
+def alert_of(token: str) -> JobAlert | None:
+    """Return the alert that `token` opens; None if it has ended. Raise BadSignature."""
+    name = _alerts.unsign(token)
+    found = JobAlert.objects.select_related("brand").filter(pk=name.partition("-")[0]).first()
+    return found if found and name == _named(found.pk, found.created_at) else None
+
+
 def _content(invitation: Invitation) -> str:
-    return f"{invitation.pk}-{invitation.sent_at.astimezone(UTC):%Y%m%d%H%M%S%f}"
+    return _named(invitation.pk, invitation.sent_at)
+
+
+def _named(pk: int, at: datetime) -> str:
+    """Return what names a row. After a restore, another one can have the number, but not also the time."""
+    return f"{pk}-{at.astimezone(UTC):%Y%m%d%H%M%S%f}"

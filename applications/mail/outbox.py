@@ -13,7 +13,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_noop
 
 from applications.mail.brand_mail import sender_of
-from applications.models import Application, Message, Participant, StageChange
+from applications.models import Application, JobAlert, Message, Participant, StageChange
 from applications.querysets import folded_address
 from jobsite.api.throttling import RateLimit, parse_rate
 from jobsite.db.locks import lock_transaction
@@ -36,6 +36,7 @@ def queue(
     subject: str,
     body: str,
     application: Application | None = None,
+    alert: JobAlert | None = None,
     author: User | None = None,
     recipient: User | None = None,
     stage_change: StageChange | None = None,
@@ -44,13 +45,15 @@ def queue(
     calendar: str = "",
     participant: Participant | None = None,
     sender: tuple[str, str] | None = None,
+    is_bulk: bool = False,
     at: datetime,
 ) -> Message:
     """Add an email to the outbox, and return it. It is sent at `at`, or when the applicant sees
     `stage_change` if that is later. `author` is the recruiter who wrote it, `recipient` the colleague it is
     for. It names the `vacancies`, by id. `link_marker` stands for the secret of the personal links in `body`.
     `calendar` is the calendar entry that invites `participant`. `sender`: as of `sender_of`, which is the
-    default for applicants.
+    default for applicants. An email that `is_bulk` is not saved: the caller
+    inserts many.
 
     The subject becomes one line, so that nothing in it can add a header. An email to an invalid address, or
     one too many, is added as failed: it is shown, and nobody waits for it.
@@ -63,9 +66,11 @@ def queue(
     elif kind in UNASKED and application and _is_one_too_many(application, at):
         error = TOO_MANY
     due_at = max(at, stage_change.visible_at) if stage_change else at
-    return Message.objects.create(
+    message = Message(
         kind=kind,
         application=application,
+        alert=alert,
+        is_bulk=is_bulk,
         author=author,
         recipient=recipient,
         sender=sender[0],
@@ -85,6 +90,9 @@ def queue(
         next_at=due_at,
         finished_at=at if error else None,
     )
+    if not is_bulk:
+        message.save()
+    return message
 
 
 def planned(queue_all: Callable[[], object], applications: Collection[int]) -> list[Message]:

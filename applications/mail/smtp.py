@@ -38,6 +38,9 @@ class PermanentError(DeliveryError):
     """The server refused the email for good."""
 
 
+MAY_BE_DELIVERED = "may have been delivered"  # in the stored error of an email whose outcome is unknown
+
+
 class UnknownError(DeliveryError):
     """The connection was lost while the server received the email: it may have been delivered."""
 

@@ -6,8 +6,8 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandParser
 
 from applications import privacy
-from applications.models import Application
-from applications.querysets import accounts_with
+from applications.models import Application, JobAlert
+from applications.querysets import accounts_with, folded_address
 from jobsite.ops.commands import UsageError
 
 
@@ -26,7 +26,7 @@ def add_person(parser: CommandParser) -> None:
         "--email",
         default="",
         metavar="ADDRESS",
-        help="all applications from this e-mail address, and the account with it",
+        help="all applications and job alerts of this e-mail address, and the account with it",
     )
 
 
@@ -41,8 +41,9 @@ def find_person(options: dict[str, Any]) -> tuple[User | None, str]:
     accounts = accounts_with(address)
     if len(accounts) > 1:
         raise UsageError("Several accounts have this e-mail address. Pass their user names first.")
-    if not accounts and not Application.objects.from_address(address).exists():
-        raise UsageError("There is no account and no application with this e-mail address.")
+    alerts = JobAlert.objects.filter(address_folded=folded_address(address))
+    if not (accounts or Application.objects.from_address(address).exists() or alerts.exists()):
+        raise UsageError("There is no account, application or job alert with this e-mail address.")
     return next(iter(accounts), None), address
 
 

@@ -1,6 +1,7 @@
 """The models of applications."""
 
 from applications.models.access import Access, AccessLog, Token
+from applications.models.alert import JobAlert, ToldVacancy
 from applications.models.application import (
     Application,
     HistoryEntry,
@@ -51,6 +52,7 @@ __all__ = [
     "HistoryEntry",
     "IdempotencyKey",
     "Invitation",
+    "JobAlert",
     "MailTemplate",
     "Message",
     "Note",
@@ -69,6 +71,7 @@ __all__ = [
     "SubmissionFile",
     "Tag",
     "Token",
+    "ToldVacancy",
     "UsedProof",
     "without_undone",
 ]

@@ -7,6 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from applications.models.alert import JobAlert
 from applications.models.application import Application, StageChange
 from applications.models.interview import Participant
 from vacancies.models import Brand, Vacancy
@@ -92,6 +93,8 @@ class Message(models.Model):
         INVITATION = "invitation", _("invitation of a colleague")
         INTERVIEW = "interview", _("interview")
         REMINDER = "reminder", _("reminder of an interview")
+        ALERT = "alert", _("job alert")
+        ALERT_CONFIRMATION = "alert_confirmation", _("confirmation of a job alert")
 
     class State(models.TextChoices):
         QUEUED = "queued", pgettext_lazy("an email", "queued")
@@ -139,6 +142,11 @@ class Message(models.Model):
         Participant, on_delete=models.SET_NULL, null=True, blank=True, related_name="messages",
         editable=False,
     )  # fmt: skip
+    alert = models.ForeignKey(
+        JobAlert, on_delete=models.CASCADE, null=True, blank=True, related_name="messages", editable=False
+    )
+    # one of thousands that are due at once: others are sent before it
+    is_bulk = models.BooleanField(default=False, db_default=False, editable=False)
     # Ids of the vacancies that an email to a colleague names. It is not sent if the colleague lost one.
     vacancies = models.JSONField(default=list, db_default=[], editable=False)
     state = models.CharField(_("status"), max_length=10, choices=State.choices, default=State.QUEUED)
@@ -163,6 +171,7 @@ class Message(models.Model):
         indexes = [
             # not partial: SQLite would not use it for a parameter
             models.Index(fields=["state", "next_at"], name="messages_by_state"),
+            models.Index(fields=["state", "next_at"], condition=Q(is_bulk=False), name="messages_not_bulk"),
         ]
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from applications.privacy.accounts import (
     sessions_by_account,
 )
 from applications.privacy.deletion import KINDS
-from applications.privacy.erasure import erase, erase_again, erase_application
+from applications.privacy.erasure import erase, erase_again, erase_alert, erase_application
 from applications.privacy.erasures import copy as copy_erasures
 from applications.privacy.export import export, export_application
 from applications.privacy.mentions import names_of, possible_mentions
@@ -22,6 +22,7 @@ __all__ = [
     "end_sessions",
     "erase",
     "erase_again",
+    "erase_alert",
     "erase_application",
     "export",
     "export_application",

@@ -7,22 +7,23 @@ from pathlib import Path
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import ProtectedError, Q
+from django.db.models import ProtectedError, Q, QuerySet
 
-from applications.models import Application
+from applications.models import Application, JobAlert
 from applications.privacy import erasures
 from applications.privacy.accounts import (
     NoSuchAccountError,
     StaffAccountError,
     sessions_by_account,
 )
-from applications.privacy.deletion import delete_account, delete_applications, delete_sign_ins
+from applications.privacy.deletion import BATCH, delete_account, delete_applications, delete_sign_ins
 from applications.querysets import accounts_with, folded_address
 
 
 def erase(*, user: User | None = None, address: str = "", is_logged: bool = True) -> Counter[str]:
     """Delete an applicant: the account `user` with its applications, and all applications that were sent from
-    the e-mail address `address`, in whichever account they are. Return the number of deleted rows by kind.
+    the e-mail address `address`, in whichever account they are, and its job alerts. Return the number of
+    deleted rows by kind.
 
     `address` has to be proven: the caller knows that its mailbox is the applicant's. No text is searched for
     names and addresses, because applicants choose these (docs/decisions.md #236).
@@ -44,9 +45,19 @@ def erase(*, user: User | None = None, address: str = "", is_logged: bool = True
             digests.append(_digest(user.pk, user.date_joined))
             counts.update(delete_account(user, sessions_by_account()))
         counts["failed_sign_ins"] += delete_sign_ins(address=address)
+        if address:
+            alerts = _delete_alerts(JobAlert.objects.filter(address_folded=folded_address(address)))
+            counts["job_alerts"] = len(alerts)
+            digests += alerts
         if is_logged:
             erasures.record(digests)
     return counts
+
+
+def erase_alert(alert: JobAlert) -> None:
+    """Delete `alert` with its emails, and record it as `erase` does: a restore must not bring it back."""
+    with transaction.atomic():
+        erasures.record(_delete_alerts(JobAlert.objects.filter(pk=alert.pk)))
 
 
 def erase_application(*, application: Application) -> Counter[str]:
@@ -68,12 +79,12 @@ def erase_application(*, application: Application) -> Counter[str]:
 def erase_again(folder: Path | None = None) -> Counter[str] | None:
     """Erase the recorded accounts and applications again, after a restore of an archive in `folder`. Return
     how many accounts were erased, how many were kept because other rows refer to them, and how many
-    applications of others were erased; None if nothing is recorded. A newer account of the same name, and a
-    newer application from the same address, are not erased."""
+    applications of others and job alerts were erased; None if nothing is recorded. A newer account of
+    the same name, and a newer application from the same address, are not erased."""
     digests = erasures.recorded(folder)
     if not digests:
         return None
-    counts: Counter[str] = Counter(erased=0, kept=0, applications=0)
+    counts: Counter[str] = Counter(erased=0, kept=0, applications=0, job_alerts=0)
     for pk, joined in User._default_manager.values_list("pk", "date_joined").order_by("pk").iterator():
         if _digest(pk, joined) in digests:
             try:
@@ -88,6 +99,11 @@ def erase_again(folder: Path | None = None) -> Counter[str] | None:
         for address in set(erased.values()):
             if not Application.objects.from_address(address).exists():
                 delete_sign_ins(address=address)
+        alerts = JobAlert.objects.order_by("pk").only("pk", "created_at")
+        ended = [alert.pk for alert in alerts.iterator() if _digest_of_alert(alert) in digests]
+        for start in range(0, len(ended), BATCH):
+            chosen = JobAlert.objects.filter(pk__in=ended[start : start + BATCH])
+            counts["job_alerts"] += len(_delete_alerts(chosen))
     return counts
 
 
@@ -116,6 +132,17 @@ def _digest_of(application: Application) -> str:
     recorded, not the address: whoever applies again after an erasure is not erased by a restore."""
     key = f"application {application.pk} {_exact(application.created_at)} {application.reference or ''}"
     return sha256(key.encode()).hexdigest()
+
+
+def _delete_alerts(alerts: QuerySet[JobAlert]) -> list[str]:
+    """Delete `alerts` with their emails. Return the hashes that identify them."""
+    found = list(alerts.select_for_update().order_by("pk"))
+    JobAlert.objects.filter(pk__in=[alert.pk for alert in found]).delete()
+    return [_digest_of_alert(alert) for alert in found]
+
+
+def _digest_of_alert(alert: JobAlert) -> str:
+    return sha256(f"alert {alert.pk} {_exact(alert.created_at)}".encode()).hexdigest()
 
 
 def _exact(at: datetime) -> str:

@@ -16,6 +16,7 @@ from applications.models import (
     AccessLog,
     Application,
     HistoryEntry,
+    JobAlert,
     Message,
     StageChange,
     SubmissionFile,
@@ -52,7 +53,7 @@ def export(
     is_own: bool = False,
     has_content: bool = False,
 ) -> JsonObject:
-    """Return all data about the account `user`, and about the applications that were sent from `address`.
+    """Return all data about the account `user`, and about the applications and job alerts of `address`.
     Secrets and hashes of secrets are omitted. Internal stages are exported as the statuses that the applicant
     sees. `has_content`: with the content of files, in base64.
 
@@ -68,6 +69,8 @@ def export(
         "applications": [_application(each, now, is_own, has_content) for each in applications],
         **_credentials(user, address),
     }
+    if address:
+        data["job_alerts"] = _alerts(address)
     if not is_own:
         AccessLog.objects.bulk_create(AccessLog(application=pk, action=Access.EXPORT, at=now) for pk in pks)
         data["accesses"] = [
@@ -75,6 +78,20 @@ def export(
             for access in AccessLog.objects.filter(application__in=pks).order_by("at", "pk")
         ]
     return data
+
+
+def _alerts(address: str) -> list[JsonObject]:
+    names = ("address", "query", "language", "frequency", "created_at", "confirmed_at", "told_at", "ends_at")
+    rows = JobAlert.objects.filter(address_folded=folded_address(address)).select_related("brand")
+    return [
+        {name: getattr(alert, name) for name in names}
+        | {
+            "brand": alert.brand and alert.brand.name,
+            "told_vacancies": list(alert.told.order_by("pk").values_list("vacancy", flat=True)),
+            "emails": [_email(message) for message in alert.messages.all()],
+        }
+        for alert in rows.prefetch_related("messages").order_by("pk")
+    ]
 
 
 def export_application(*, application: Application, now: datetime) -> JsonObject:
@@ -145,17 +162,7 @@ def _application(
         "history": _history(application, is_own),
         "submission": _submission(application, has_content),
         "consent_requests": _consents(application),
-        "emails": [
-            {
-                "to": message.to,
-                "subject": message.subject,
-                "body": message.text,
-                "state": message.state,
-                "queued_at": message.queued_at,
-                "finished_at": message.finished_at,
-            }
-            for message in emails
-        ],
+        "emails": [_email(message) for message in emails],
     }
     if not is_own:
         # `updated_at` would show a stage under embargo
@@ -170,6 +177,17 @@ def _application(
         data["notes"] = [{"at": note.created_at, "text": note.text} for note in application.notes.all()]
         data["scorecards"] = _scorecards(application)
     return data
+
+
+def _email(message: Message) -> JsonObject:
+    return {
+        "to": message.to,
+        "subject": message.subject,
+        "body": message.text,
+        "state": message.state,
+        "queued_at": message.queued_at,
+        "finished_at": message.finished_at,
+    }
 
 
 def _scorecards(application: Any) -> list[JsonObject]:

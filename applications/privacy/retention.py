@@ -19,10 +19,12 @@ from applications.models import (
     HistoryEntry,
     IdempotencyKey,
     Invitation,
+    JobAlert,
     Message,
     Origin,
     Tag,
     Token,
+    ToldVacancy,
     UsedProof,
 )
 from applications.models.origin import INFORMED_WITHIN
@@ -33,6 +35,8 @@ from jobsite.days import days_after
 from vacancies.models import Vacancy, purge_unsaved
 
 COLLEAGUE_MAIL_AGE = timedelta(days=30)  # mentions, digests, invitations: no data of applicants
+ALERT_MAIL_AGE = timedelta(days=7)  # there may be as many each day as alerts
+TOLD_AGE = timedelta(days=60)
 
 
 def has_own_periods() -> bool:
@@ -117,8 +121,9 @@ def _is_old(before: datetime | None, now: datetime) -> Q:
 
 def purge_credentials(*, before: datetime | None = None, now: datetime) -> Counter[str]:
     """Delete expired tokens, sessions, failed sign-ins, idempotency keys and proofs, emails to colleagues and
-    invitations that are older than COLLEAGUE_MAIL_AGE or `before`, unsaved input of recruiters, and
-    snapshots of forms without a submission. Return the number of deleted rows by kind."""
+    invitations that are older than COLLEAGUE_MAIL_AGE or `before`, emails of job alerts that are older than
+    ALERT_MAIL_AGE, job alerts that were not confirmed in time, unsaved input of recruiters, and snapshots of
+    forms without a submission. Return the number of deleted rows by kind."""
     with transaction.atomic():
         counts = delete_tokens(Token.objects.filter(expiry__lt=now))
         counts["sessions"] += Session.objects.filter(expire_date__lt=now).delete()[0]
@@ -128,13 +133,25 @@ def purge_credentials(*, before: datetime | None = None, now: datetime) -> Count
         counts["idempotency_keys"] = keys.delete()[0]
         counts["used_proofs"] = UsedProof.objects.filter(expires_at__lte=now).delete()[0]
         since = max(now - COLLEAGUE_MAIL_AGE, before or now - COLLEAGUE_MAIL_AGE)
-        own = Message.objects.filter(application=None, finished_at__lt=since)
+        own = Message.objects.filter(application=None, alert=None, finished_at__lt=since)
         counts["emails_to_colleagues"] = own.delete()[0]
+        sent = Message.objects.filter(alert__isnull=False, finished_at__lt=now - ALERT_MAIL_AGE)
+        counts["emails_of_alerts"] = sent.delete()[0]
+        unconfirmed = JobAlert.objects.filter(confirmed_at=None, ends_at__lt=now).delete()[1]
+        counts["job_alerts"] = unconfirmed.get(JobAlert._meta.label, 0)
+        _forget_told(now)
         counts["unsaved_input"] = purge_unsaved(now=now)
         forgotten = Invitation.objects.filter(sent_at__lt=since).delete()[1]
         counts["invitations"] = forgotten.get(Invitation._meta.label, 0)
     counts["form_snapshots"] = _purge_snapshots()
     return counts
+
+
+def _forget_told(now: datetime) -> None:
+    """Delete that alerts told of vacancies which began long ago and are closed."""
+    open_ones = Vacancy.objects.published(at=now).order_by()
+    closed = Vacancy.objects.filter(publish_from__lt=now - TOLD_AGE).exclude(pk__in=open_ones.values("pk"))
+    ToldVacancy.objects.filter(vacancy__in=closed.order_by().values("pk")).delete()
 
 
 def _purge_snapshots() -> int:

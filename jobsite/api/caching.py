@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.http import parse_etags
 from xxhash import xxh3_128_hexdigest
@@ -15,7 +16,7 @@ CACHE_REVISION = "jobsite.cache_revision"
 REQUEST_TIME = "jobsite.at"  # the one time of a request: of the response cache and the view
 
 
-def public(response: HttpResponse, *, now: datetime, until: datetime | None) -> None:
+def public(response: HttpResponseBase, *, now: datetime, until: datetime | None) -> None:
     """Let shared caches store `response`, but not past `until`, when the clock alone changes it."""
     seconds = settings.PUBLIC_MAX_AGE
     if until is not None:

@@ -96,6 +96,36 @@ class AddIndexOnline(migrations.AddIndex):
             without_lock_timeout(schema_editor, f'DROP INDEX CONCURRENTLY IF EXISTS "{self.index.name}"')
 
 
+class CreateModelOnline(migrations.CreateModel):
+    """Creates the table with its indexes in one transaction, unless it exists."""
+
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        if not self._exists(app_label, schema_editor, to_state):
+            with _atomic(schema_editor):
+                super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+    def database_backwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        if self._exists(app_label, schema_editor, from_state):
+            with _atomic(schema_editor):
+                super().database_backwards(app_label, schema_editor, from_state, to_state)
+
+    def _exists(self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, state: ProjectState) -> bool:
+        table = state.apps.get_model(app_label, self.name)._meta.db_table
+        return table in schema_editor.connection.introspection.table_names()
+
+
 class AddForeignKeyOnline(migrations.AddField):
     """Adds a nullable column, which is fast, and creates its index concurrently."""
 

@@ -1,11 +1,14 @@
 """The career site that a request is for: the main one, or that of the brand whose host it names."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.request import split_domain_port
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject, cached_property
 from django.utils.translation import get_language, get_language_info
@@ -13,7 +16,13 @@ from django.utils.translation import get_language, get_language_info
 from jobsite.api.absolute_urls import absolute, host_url
 from jobsite.appearance import text_on
 from jobsite.languages import LANGUAGES, site_language
-from vacancies.models import Brand
+from vacancies.models import Brand, Vacancy
+
+# What the host of a brand serves: its pages, the API, files, and the pages of its own vacancies. All other
+# paths, such as /admin and /account, are on the main host.
+NAMESPACES = ("site", "v1", "v0_1")
+PAGES = ("media", "apply-thanks")
+PAGES_OF_A_VACANCY = ("vacancy", "apply")
 
 
 @dataclass
@@ -21,6 +30,8 @@ class Site:
     """A career site, for the views and the templates (`site` in each context)."""
 
     request: HttpRequest
+    page: str = "jobs"  # to which the links to other languages lead
+    query: str = ""  # of this page
 
     @property
     def is_on(self) -> bool:
@@ -29,8 +40,18 @@ class Site:
     @cached_property
     def brand(self) -> Brand | None:
         """The brand that has the host of the request."""
+        if not (settings.CAREER_SITE and settings.MULTI_BRANDING):
+            return None
         host = self.request.get_host().lower()
-        return Brand.objects.filter(host=host).first() if settings.MULTI_BRANDING else None
+        if host == urlsplit(settings.PUBLIC_BASE_URL).netloc.lower():
+            return None
+        domain, port = split_domain_port(host)  # without the dot that may end a host
+        found = Brand.objects.filter(host__in=[domain, f"{domain}:{port}"])
+        return max(found, key=lambda brand: len(brand.host), default=None)
+
+    def shows(self, vacancy: Vacancy) -> bool:
+        """Whether it has the page of `vacancy`. The main one redirects to that of a brand."""
+        return self.brand is None or vacancy.brand_id == self.brand.pk
 
     @property
     def name(self) -> str:
@@ -56,14 +77,20 @@ class Site:
         return jobs_path(get_language())
 
     @property
+    def account(self) -> str:
+        """The address of the pages of applicants on the main host; "" on another one if that is not known."""
+        path = reverse("account")
+        return settings.PUBLIC_BASE_URL and settings.PUBLIC_BASE_URL + path if self.brand else path
+
+    @property
     def languages(self) -> list[dict[str, str]]:
-        """The code, the own name and the path of the list of each language, that of the site first."""
+        """The code, the own name and the path of the page of each language, that of the site first."""
         first = site_language()
         return [
             {
                 "code": code,
                 "name": get_language_info(code)["name_local"].capitalize(),
-                "path": jobs_path(code),
+                "path": page_path(self.page, code) + self.query,
             }
             for code in (first, *(code for code in LANGUAGES if code != first))
         ]
@@ -73,9 +100,38 @@ class Site:
         return host_url(self.brand.host) + path if self.brand else absolute(self.request, path)
 
 
+class BrandHostMiddleware:
+    """Answers 404 on the host of a brand to what only the main host serves."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: object, args: object, kwargs: dict[str, Any]) -> None:
+        match = request.resolver_match
+        if match is None or match.namespace in NAMESPACES or match.url_name in PAGES:
+            return
+        if (brand := Site(request).brand) is None:
+            return
+        if match.url_name not in PAGES_OF_A_VACANCY or not _has(brand, kwargs["pk"]):
+            raise Http404
+
+
+def _has(brand: Brand, pk: str) -> bool:
+    return pk.isascii() and pk.isdecimal() and Vacancy.objects.filter(brand=brand, pk=pk).exists()
+
+
 def jobs_path(language: str) -> str:
     """Return the path of the list in `language`."""
-    return reverse("site:jobs", kwargs={} if language == site_language() else {"language": language})
+    return page_path("jobs", language)
+
+
+def page_path(name: str, language: str, **arguments: str) -> str:
+    """Return the path of a page in `language`."""
+    own = {} if language == site_language() else {"language": language}
+    return reverse(f"site:{name}", kwargs=own | arguments)
 
 
 def stylesheet(brand: Brand | None) -> str:

@@ -16,6 +16,7 @@ from jobsite.text.html import sanitise
 from jobsite.text.iso_names import country_name
 from jobsite.types import JsonObject
 from vacancies.choices import EmploymentType, WorkPlace
+from vacancies.image_copies import Picture, picture
 from vacancies.models import Filter
 from vacancies.pay import pay_lines
 
@@ -90,6 +91,11 @@ class Item:
         employment = ", ".join(_label(EmploymentType, value) for value in self.item["employment_types"])
         pay = self.pay_lines[0] if self.item["pay"] and self.item["pay"]["currency"] else ""
         return " · ".join(filter(None, (_label(WorkPlace, self.item["work_place"]), employment, pay)))
+
+    @property
+    def picture(self) -> Picture | None:
+        """The size and the smaller copies of its image, if they are known."""
+        return picture(self.item["image"] or "")
 
     @property
     def video_url(self) -> str:
@@ -170,6 +176,13 @@ class Item:
     @property
     def contact_text(self) -> SafeString:
         return SafeString(sanitise(self.item["contact"] or ""))
+
+    @property
+    def share_image(self) -> str:
+        """The URL of the image that stands for it elsewhere: its own, else the icon of the brand."""
+        icons = self.item["brand"]["icons"] if self.item.get("brand") else {}
+        url: str = self.item["image"] or icons.get("large", "")
+        return url
 
     @property
     def people(self) -> list[JsonObject]:

@@ -44,6 +44,16 @@ class Interface:
         """Return the JSON document at `path`, such as "/v1/vacancies". Raises RefusedError."""
         return json.loads(self.response(path, query).content)
 
+    def begin(self) -> None:
+        """Read the shortest list, for a document that contains all vacancies: it counts for the rate limit,
+        and says how long the document is valid. Raises RefusedError."""
+        self.response("/v1/vacancies", [("page[size]", "1"), ("fields", "id")])
+
+    @property
+    def valid_until(self) -> datetime | None:
+        """The time at which the clock changes one of the documents that were read."""
+        return datetime.fromtimestamp(self.until, UTC) if self.until != float("inf") else None
+
     def takes_applications(self, pk: int) -> bool:
         """Whether this service takes applications to the vacancy `pk`. Raises RefusedError."""
         return self.response(f"/v1/vacancies/{pk}/form").has_header("Apply")
@@ -74,7 +84,7 @@ class Interface:
 
     def cache(self, response: HttpResponse) -> HttpResponse:
         """Let caches store the `response` as long as they may store all documents that were read for it."""
-        until = datetime.fromtimestamp(self.until, UTC) if self.until != float("inf") else None
+        until = self.valid_until
         caching.public(response, now=self.now, until=until)
         if len(self.revisions) == 1 and (revision := next(iter(self.revisions))) is not None:
             caching.cache_until(self.request, until, revision)

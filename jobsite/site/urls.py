@@ -3,7 +3,8 @@
 from django.urls import path, register_converter
 
 from jobsite.languages import LANGUAGES
-from jobsite.site import views
+from jobsite.site import alerts, feeds, sitemaps, views
+from jobsite.site.embed import embed
 
 
 class LanguageConverter:
@@ -25,9 +26,26 @@ urlpatterns = [
     path("", views.home, name="home"),
     path("jobs", views.jobs, name="jobs"),
     path("<site_language:language>/jobs", views.jobs, name="jobs"),
+    *(
+        path(prefix + route, view, name=name)
+        for prefix in ("", "<site_language:language>/")
+        for route, view, name in (
+            ("alerts", alerts.sign_up_page, "alerts"),
+            ("alerts/sent", alerts.sent, "alerts-sent"),
+            ("alerts/confirm/<str:token>", alerts.confirmation, "alert-confirm"),
+            ("alerts/<str:token>", alerts.alert, "alert"),
+            ("alerts/<str:token>/unsubscribe", alerts.unsubscribe, "alert-unsubscribe"),
+        )
+    ),
     path("jobs/<int:pk>", views.vacancy, name="vacancy"),
     path("jobs/<int:pk>-<slug:slug>", views.vacancy, name="vacancy"),
+    path("embed.js", embed, name="embed"),
     path("site.css", views.theme, name="theme"),
     path("brands/<slug:slug>.css", views.theme, name="theme"),
     path("brands/<slug:slug>", views.brand, name="brand"),
+    path("robots.txt", sitemaps.robots, name="robots"),
+    path("sitemap.xml", sitemaps.index, name="sitemap"),
+    path("sitemap-<int:number>.xml", sitemaps.part, name="sitemap"),
+    path("jobs.atom", feeds.atom, name="atom"),
+    path("feeds/indeed.xml", feeds.indeed, name="indeed"),
 ]

@@ -3,7 +3,7 @@
 Caches share the pages: they have no cookie, no CSRF token, and nothing that depends on `Accept-Language`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
@@ -17,18 +17,23 @@ from django.http import (
     HttpResponsePermanentRedirect,
     HttpResponseRedirect,
 )
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from jobsite.api.absolute_urls import host_url
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.middleware.security_headers import PERMISSIONS, policy
+from jobsite.site import jsonld
 from jobsite.site.filters import Filters
-from jobsite.site.hosts import Site, stylesheet
+from jobsite.site.hosts import Site, page_path, stylesheet
 from jobsite.site.items import LISTED, Item
 from jobsite.site.reading import Interface, RefusedError
+from jobsite.site.sharing import share
+from jobsite.text.html import visible_text
 from vacancies.choices import Fact
 from vacancies.filtersets import filter_name
 from vacancies.models import Brand, Filter, Vacancy
@@ -36,15 +41,19 @@ from vacancies.statistics.visits import given_source
 
 OTHERS = 5  # current vacancies on the page of a closed one
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def career_page(view: View) -> View:
+    """Pass the `Site` of the request on to `view`, which only reads. 404 without CAREER_SITE."""
+    return require_safe(on_site(view))
+
+
+def on_site(view: View) -> View:
     """Pass the `Site` of the request on to `view`. 404 without CAREER_SITE."""
 
-    @require_safe
     @wraps(view)
-    def page(request: HttpRequest, **kwargs: Any) -> HttpResponse:
+    def page(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
         if not settings.CAREER_SITE:
             raise Http404
         site = Site(request)
@@ -60,7 +69,6 @@ def career_page(view: View) -> View:
     return page
 
 
-@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Lead to the list of vacancies, or without a career site to the documentation."""
     return HttpResponseRedirect(reverse("site:jobs" if settings.CAREER_SITE else "docs"))
@@ -78,12 +86,18 @@ def jobs(site: Site, language: str = "") -> HttpResponse:
 
 @career_page
 def brand(site: Site, slug: str) -> HttpResponse:
-    """Show a brand and its vacancies."""
+    """Show a brand and its vacancies. A brand with a host has them there."""
     if not settings.MULTI_BRANDING:
         raise Http404
+    found = get_object_or_404(Brand, slug=slug)
+    if site.brand not in (None, found):
+        raise Http404
+    if found.host:
+        return HttpResponsePermanentRedirect(
+            _with_query(site.request, host_url(found.host) + reverse("site:jobs"))
+        )
     with translation.override(site_language()):
-        brand = get_object_or_404(Brand, slug=slug)
-        return _list(site, brand.name, brand)
+        return _list(site, found.name, found)
 
 
 @career_page
@@ -96,18 +110,31 @@ def vacancy(site: Site, pk: int, slug: str = "") -> HttpResponse:
         if refusal.status != 404:
             raise
         return _closed(site, interface, pk)
-    row = Vacancy.objects.select_related("brand").only("title", "audience", "brand").get(pk=pk)
-    if not row.is_external:  # colleagues may read it in the API
+    columns = ("title", "audience", "brand", "publish_from", "publish_until")
+    rows = jsonld.with_requirements(Vacancy.objects.select_related("brand").only(*columns))
+    row = rows.get(pk=pk)
+    if not row.is_external or not site.shows(row):  # colleagues may read an internal one in the API
         raise Http404
-    if site.request.path_info != row.site_path:  # another slug, or zeros before the id
-        return HttpResponsePermanentRedirect(_with_query(site.request, row.site_path))
+    base = "" if site.brand else row.site_base
+    if base or site.request.path_info != row.site_path:  # another slug, or zeros before the id
+        return HttpResponsePermanentRedirect(_with_query(site.request, base + row.site_path))
     language = item["language"] if item["language"] in LANGUAGES else site_language()
     with translation.override(language):
         shown = Item(item)
+        apply_page = _apply_page(site, interface, pk)
+        posting = jsonld.job_posting(item, row, takes_applications=bool(apply_page))
         context = {
             "item": shown,
             "facts": shown.facts(Filter.objects.all()),
-            "apply_url": item["apply_url"] or _apply_page(site, interface, pk),
+            "apply_url": item["apply_url"] or apply_page,
+            "share": share(
+                site,
+                title=item["title"],
+                description=visible_text(item["short_description"] or item["description"] or ""),
+                image=shown.share_image,
+                language=item["language"],
+            ),
+            "posting": jsonld.script(posting) if posting else "",
             "brand_path": reverse("site:brand", args=[row.shown_brand.slug]) if row.shown_brand else "",
             "canonical": item["url"],
         }
@@ -119,6 +146,8 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
     request, interface = site.request, Interface(site.request)
     filters = Filters(request, request.path)
     own = [(filter_name(Fact.BRAND), brand.slug)] if brand else []
+    if own and (others := [pair for pair in filters.given if pair[0] == own[0][0]]):
+        return HttpResponseRedirect(filters.without(*others[0]))  # the list of one brand shows no other
     try:
         found = interface.get("/v1/vacancies", [*filters.query, *own, ("fields", ",".join(LISTED))])
         facets = filters.facets(interface.get("/v1/filters", [*filters.facets_query, *own])["data"])
@@ -129,6 +158,7 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
         return respond(site, "invalid.html", {"errors": errors, "list": request.path}, status=400)
     meta = found["meta"]
     number, source = meta["current_page"], given_source(request.GET)
+    address = filters.address(number)
     context = {
         "heading": heading,
         "brand": brand,
@@ -142,10 +172,31 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
         "suggestions": filters.suggestions(meta.get("suggestions") or []),
         "previous": filters.address(min(number - 1, meta["last_page"])) if number > 1 else "",
         "next": filters.address(number + 1) if found["links"]["next"] else "",
-        "canonical": site.url(filters.address(number)),
+        "canonical": site.url(address),
+        "alternates": _alternates(site, address),
+        "share": share(
+            site,
+            title=heading,
+            description=(visible_text(brand.description) if brand else "")
+            or _("Current vacancies of %(brand)s") % {"brand": brand.name if brand else site.name},
+            image="",
+            language=translation.get_language(),
+        ),
         "is_indexed": filters.is_indexed and bool(found["data"]),
+        "alert": _with(page_path("alerts", translation.get_language()), [*filters.facets_query, *own]),
     }
     return interface.cache(respond(site, "list.html", context))
+
+
+def _alternates(site: Site, address: str) -> list[tuple[str, str]]:
+    """Return the same list in each language, and the one for visitors with another language. The page of a
+    brand is in one language."""
+    path, _mark, query = address.partition("?")
+    lists = [(each["code"], each["path"]) for each in site.languages]
+    if path not in dict(lists).values():
+        return []
+    urls = [(code, site.url(f"{other}?{query}" if query else other)) for code, other in lists]
+    return [*urls, ("x-default", urls[0][1])]
 
 
 @require_safe
@@ -162,7 +213,7 @@ def theme(request: HttpRequest, slug: str = "") -> HttpResponse:
 def _closed(site: Site, interface: Interface, pk: int) -> HttpResponse:
     """Show that a vacancy is closed, without its title, and current ones of its brand."""
     closed = Vacancy.objects.closed(at=interface.now).select_related("brand").filter(pk=pk).first()
-    if closed is None:
+    if closed is None or not site.shows(closed):
         raise Http404
     brand = closed.shown_brand
     query = [("page[size]", str(OTHERS)), ("fields", ",".join(LISTED))]
@@ -183,6 +234,10 @@ def respond(site: Site, template: str, context: dict[str, Any], *, status: int =
     if status != 200:
         response["Cache-Control"] = "no-store"
     return response
+
+
+def _with(path: str, query: Iterable[tuple[str, str]]) -> str:
+    return f"{path}?{text}" if (text := urlencode([*query])) else path
 
 
 def _with_query(request: HttpRequest, path: str) -> str:

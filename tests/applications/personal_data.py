@@ -11,17 +11,22 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
+from applications.mail.outbox import queue
 from applications.models import (
     AccessLog,
     ApplicationTag,
     ConsentRequest,
+    JobAlert,
+    Message,
     Origin,
     Participant,
     Scorecard,
     StageChange,
     Tag,
     Token,
+    ToldVacancy,
 )
+from applications.querysets import folded_address
 from tests.applications.makers import (
     MINE,
     bearer,
@@ -79,6 +84,21 @@ def log(user, row, message="", text=None):
         action_flag=CHANGE,
         change_message=message,
     )
+
+
+def make_job_alert(address, vacancy):
+    """Create a job alert that told of `vacancy`."""
+    at = timezone.now()
+    alert = JobAlert.objects.create(
+        address=address, address_folded=folded_address(address), language="en", frequency="daily",
+        query=f"filter%5Bsearch%5D=of-{address}", confirmed_at=at, ends_at=at + timedelta(days=300),
+    )  # fmt: skip
+    ToldVacancy.objects.create(alert=alert, vacancy=vacancy)
+    queue(
+        kind=Message.Kind.ALERT, alert=alert, to=address, language="en", subject=f"New: {alert.query}",
+        body=f"To {address}", at=at,
+    )  # fmt: skip
+    return alert
 
 
 def make_personal_data(name, mail, first, last, recruiter):

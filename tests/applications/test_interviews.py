@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from icalendar import Calendar
 
-from applications.mail.delivery import MailDelivery, as_email
+from applications.mail.delivery import ABANDONED, MailDelivery, as_email
 from applications.models import BrandMail, HistoryEntry, Message, Participant, Stage
 from applications.operations import move, withdraw_application
 from applications.operations.interviews import (
@@ -106,6 +106,14 @@ def test_waiting_email_is_replaced_and_cancelled_without_a_word(office):
     assert not Message.objects.filter(subject__startswith="Changed").exists()
     cancel_interviews([entry], author=office.anna, at=NOW)
     assert queued() == []
+
+
+@pytest.mark.parametrize(("error", "is_told"), [(ABANDONED, True), ("550 no such mailbox", False)])
+def test_cancellation_follows_an_invitation_that_may_have_been_delivered(office, error, is_told):
+    entry = save(office)
+    Message.objects.update(state="failed", error=error)
+    cancel_interviews([entry], author=office.anna, at=NOW)
+    assert queued() == [(MIA, "CANCEL", 1)] * is_told
 
 
 def test_cancelled_interview_is_not_shown_and_not_changed_any_more(office):

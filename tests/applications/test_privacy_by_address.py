@@ -23,6 +23,7 @@ from applications.models import (
     AccessLog,
     Application,
     IdempotencyKey,
+    JobAlert,
     Message,
     Note,
     Submission,
@@ -32,13 +33,22 @@ from applications.submissions import files
 from applications.submissions.links import receipt_path
 from tests.applications.applicants import make_anonymous
 from tests.applications.makers import PASSWORD, make_application, make_step, make_user, signed_in
-from tests.applications.personal_data import FIRST, LAST, MAIL, dump, log, run, tables_containing
+from tests.applications.personal_data import (
+    FIRST,
+    LAST,
+    MAIL,
+    dump,
+    log,
+    make_job_alert,
+    run,
+    tables_containing,
+)
 from tests.parallel import at_once, waiting
 
 pytestmark = pytest.mark.django_db
 
 CONTENT = b"%PDF-1.4 zyxcontent\n%%EOF\n"
-KINDS = ("applications", "submissions", "files", "emails", "notes")
+KINDS = ("applications", "submissions", "files", "emails", "notes", "job_alerts")
 
 
 def make_applicant(address=MAIL, first=FIRST, last=LAST, content=CONTENT, recruiter=None, **columns):
@@ -86,6 +96,8 @@ def applicant(settings, at, recruiter):
     log(recruiter, other.vacancy, message=json.dumps([{"added": {"name": "x", "object": f"{FIRST} {LAST}"}}]))
     Client().post("/account/login", {"username": MAIL, "password": "x"})
     Client().get(receipt_path(first))
+    make_job_alert("other@example.org", other.vacancy)
+    make_job_alert(MAIL, other.vacancy)
     prints = [sha256(content).hexdigest() for content in (CONTENT, CONTENT + b"2")]
     references = [first.reference, second.reference]
     return [MAIL, FIRST, LAST, "zyxphone", "zyxkey", "zyxprint", *prints, *references]
@@ -134,7 +146,8 @@ def test_erasure_leaves_nothing_of_an_applicant(
     for table in ("vacancies_vacancy", "applications_stage", "applications_accesslog", "auth_user"):
         assert after[table] == before[table], table
     counts = [model.objects.count() for model in (Submission, SubmissionFile, IdempotencyKey, Note, Message)]
-    assert counts == [1, 1, 1, 2, 4]
+    assert counts == [1, 1, 1, 2, 5]
+    assert [alert.told.count() for alert in JobAlert.objects.all()] == [1]
     texts = list(other.notes.values_list("text", flat=True))
     assert texts == ["Jan is good", f"Better than {FIRST} {LAST} ({MAIL})."]
     pks = [other.notes.last().pk, Message.objects.get(kind="digest").pk, LogEntry.objects.latest("pk").pk]
@@ -186,7 +199,7 @@ def test_dry_run_of_an_erasure_by_address_changes_nothing(
     assert dry.pop("summary").startswith(said)
     assert real.pop("summary").startswith("Erased no account, 2 applications, 2 files, 6 emails, 2 notes")
     assert dry == real
-    assert [real[kind] for kind in KINDS] == [2, 2, 2, 6, 2]
+    assert [real[kind] for kind in KINDS] == [2, 2, 2, 6, 2, 1]
 
 
 @pytest.mark.parametrize("command", ["erase_applicant", "export_applicant"])
@@ -292,10 +305,11 @@ def test_restored_applications_are_erased_again(applicant, settings, tmp_path):
 
     code, out, _ = run("erase_applicant", "--again", "--format", "json")
 
-    assert (code, json.loads(out)["applications"], json.loads(out)["erased"]) == (0, 2, 0)
+    again_erased = [json.loads(out)[kind] for kind in ("applications", "job_alerts", "erased")]
+    assert (code, again_erased) == (0, [2, 1, 0])
     assert set(Application.objects.all()) == {other, again}
     [line] = Path(settings.ERASURE_LOG).read_text().splitlines()
-    assert (len(line.split()), "zyx" in line, "@" in line) == (3, False, False)
+    assert (len(line.split()), "zyx" in line, "@" in line) == (4, False, False)
     assert json.loads(run("erase_applicant", "--again", "--format", "json")[1])["applications"] == 0
 
 
@@ -320,7 +334,7 @@ def test_erasures_of_other_kinds_are_repeated(settings, tmp_path, at, client):
         user = operations.create_account(proven=application, password="x" * 12, at=at)
         privacy.erase(user=user)
         transaction.set_rollback(True)  # anonymous again
-    assert privacy.erase_again() == {"erased": 0, "kept": 0, "applications": 1}
+    assert privacy.erase_again() == {"erased": 0, "kept": 0, "applications": 1, "job_alerts": 0}
     assert not Application.objects.exists()
 
     application = make_anonymous(MAIL)
@@ -356,6 +370,10 @@ def test_export_by_address_has_everything(applicant, recruiter, at, settings):
     assert [attempt["address"] for attempt in data["failed_sign_ins"]] == ["127.0.0.1"]
     assert {access["action"] for access in data["accesses"]} == {"seen", "exported"}
     assert AccessLog.objects.filter(action=Access.EXPORT).count() == 2
+    [alert] = data["job_alerts"]
+    assert (alert["address"], alert["query"]) == (MAIL, f"filter%5Bsearch%5D=of-{MAIL}")
+    assert alert["told_vacancies"] == [Application.objects.get(email="other@example.org").vacancy_id]
+    assert [email["body"] for email in alert["emails"]] == [f"To {MAIL}"]
     text = json.dumps(data)
     data = json.loads(run("export_applicant", "--email", MAIL)[1])
     [file] = data["applications"][0]["submission"]["files"]

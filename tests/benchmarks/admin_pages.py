@@ -11,9 +11,11 @@ per page. CPU time hardly depends on other work of the machine. Exit code 1: a p
 import argparse
 import gc
 import random
+import secrets
 import statistics
 import sys
 from datetime import timedelta
+from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
@@ -26,6 +28,7 @@ from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.models import F
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from applications import models
@@ -38,6 +41,7 @@ from vacancies.models import Brand, Vacancy, VacancyOption
 LIST, INBOX = "/admin/vacancies/vacancy/", "/admin/applications/application/"
 BASE = 20_000  # vacancies that are generated; the others are copies
 BATCH = 2_000  # applications per transaction
+BUSY = 2_000  # applications of one vacancy
 GIVEN = ("Mia", "Jan", "Noor", "Élise", "Lars", "Zoë", "Tom", "Anna", "Jürgen", "Fatima")
 FAMILY = ("Maes", "Peeters", "Janssens", "Dubois", "Müller", "El Amrani", "De Smet", "Willems", "Claes")
 MOTIVATION = "I have ten years of experience and like to work with people. " * 8
@@ -98,7 +102,13 @@ def fill_inbox(count: int) -> None:
     """Create `count` applications. Three quarters are anonymous."""
     dice, now = random.Random(16), timezone.now()  # the same content in every run
     jobs = list(Vacancy.objects.values_list("pk", flat=True))
+    recruiter = User.objects.get(username="recruiter")
+    own = Vacancy.objects.filter(brand__members=recruiter, status="published").order_by("pk")
+    busy = own.values_list("pk", flat=True)[0]
+    tags = [models.Tag.objects.create(name=name, folded=name) for name in ("languages", "night shifts")]
+    models.Stage.objects.filter(position=1).update(remind_days=14)
     stages = list(models.Stage.objects.all())
+    reasons = list(models.Reason.objects.filter(kind="rejected"))
     models.MailTemplate.objects.create(name="Thanks", subject_en="Thank you", body_en="Thank you.")
     fields = [{"type": kind, "name": name, "label": label, "required": False} for kind, name, label in FIELDS]
     sections = [{"title": "About you", "description": "", "fields": fields}]
@@ -107,11 +117,11 @@ def fill_inbox(count: int) -> None:
     def application(number: int, user: User | None) -> models.Application:
         at, address = now - timedelta(minutes=dice.randrange(60 * 24 * 180)), f"a{number}@example.org"
         return models.Application(
-            user=user, vacancy_id=dice.choice(jobs), reference=new_reference(),
+            user=user, vacancy_id=dice.choice(jobs) if number >= BUSY else busy, reference=new_reference(),
             given_name=dice.choice(GIVEN), family_name=dice.choice(FAMILY), email=address,
             email_folded=address, created_at=at, updated_at=at, is_repeated=number % 20 == 0,
             rating=dice.choice((None, None, 1, 2, 3, 4, 5)), read_at=None if dice.random() < 0.3 else at,
-            withdrawn_at=at if number % 50 == 0 else None,
+            withdrawn_at=at if number % 50 == 0 else None, owner=None if number % 3 else recruiter,
         )  # fmt: skip
 
     for start in range(0, count, BATCH):
@@ -126,10 +136,14 @@ def fill_inbox(count: int) -> None:
             application(number, None if number % 4 else next(owners)) for number in numbers
         )
         models.StageChange.objects.bulk_create(
-            models.StageChange(application=row, at=row.created_at + timedelta(days=step),
-                               stage=dice.choice(stages) if step else stages[0])
+            models.StageChange(application=row, at=row.created_at + timedelta(days=step), stage=stage,
+                               reason=dice.choice(reasons) if stage.kind == "rejected" else None)
             for row in rows for step in range(dice.choice((1, 1, 2, 3)))
+            for stage in [dice.choice(stages) if step else stages[0]]
         )  # fmt: skip
+        models.ApplicationTag.objects.bulk_create(
+            models.ApplicationTag(application=row, tag=tags[row.pk % 2]) for row in rows if row.pk % 3 == 0
+        )
         models.HistoryEntry.objects.bulk_create(
             models.HistoryEntry(application=row, name="Interview", planned_at=now + timedelta(days=3))
             for row in rows
@@ -148,6 +162,18 @@ def fill_inbox(count: int) -> None:
                                   kind="pdf", path=f"{submission.pk}-{number}", sha256="0" * 64)
             for submission in submissions for number in range(dice.choice((0, 1, 2)))
         )  # fmt: skip
+    interviews = models.HistoryEntry.objects.bulk_create(
+        models.HistoryEntry(
+            application=application, name="Interview", uid=secrets.token_hex(16), zone="Europe/Brussels",
+            planned_at=now + timedelta(hours=hour), ends_at=now + timedelta(hours=hour + 1),
+            place="Kerkstraat 12, Gent", video_url="https://meet.example/abc",
+        )
+        for hour, application in enumerate(models.Application.objects.filter(vacancy=busy)[:500])
+    )  # fmt: skip
+    models.Participant.objects.bulk_create(
+        models.Participant(entry=each, user=recruiter) for each in interviews
+    )
+    models.CalendarFeed.objects.create(user=recruiter, digest=sha256(b"benchmark").hexdigest())
     analyze()
 
 
@@ -189,6 +215,7 @@ def inbox() -> list[Page]:
     busy = models.Application.objects.order_by("pk").values_list("vacancy_id", flat=True)[0]
     new = models.Stage.objects.order_by("position")[0]
     rejected = models.Stage.objects.get(kind="rejected")
+    reason = models.Reason.objects.filter(kind="rejected")[0]
     own = models.Application.objects.filter(vacancy__brand__members__username="recruiter").order_by("pk")[0]
     everything = {"select_across": "1", "index": "0", "_selected_action": ["1"]}
     return [
@@ -201,6 +228,12 @@ def inbox() -> list[Page]:
         ("unread", f"{INBOX}?read=no", None),
         ("applied again", f"{INBOX}?mark=repeated", None),
         ("rating", f"{INBOX}?rating=4", None),
+        ("mine", f"{INBOX}?owner=me", None),
+        ("nobody's", f"{INBOX}?owner=nobody", None),
+        ("tag", f"{INBOX}?tag=languages", None),
+        ("reason", f"{INBOX}?reason={reason.pk}", None),
+        ("no decision", f"{INBOX}?decision=none", None),
+        ("too long", f"{INBOX}?waiting=long", None),
         ("search a name", f"{INBOX}?q=maes", None),
         ("search two words", f"{INBOX}?q=mia+nurse", None),
         ("search an address", f"{INBOX}?q=a1234@example.org", None),
@@ -213,6 +246,7 @@ def inbox() -> list[Page]:
         ("board", f"{INBOX}board/", None),
         ("board of a vacancy", f"{INBOX}board/?vacancy__id__exact={busy}", None),
         ("CSV of all", INBOX, {"action": "export_csv"} | everything),
+        ("calendar of 500", reverse("calendar-feed", args=["benchmark"]), None),
     ]
 
 
@@ -251,6 +285,7 @@ def main() -> int:
     options.add_argument("--vacancies", type=int, default=20_000, help="to create in an empty database")
     options.add_argument("--applications", type=int, default=20_000, help="to create for the inbox")
     options.add_argument("--repeats", type=int, default=5)
+    options.add_argument("--only", default="", help="pages with this in their name")
     given = options.parse_args()
     groups = [given.groups] if isinstance(given.groups, str) else given.groups
     call_command("migrate", verbosity=0)
@@ -271,6 +306,8 @@ def main() -> int:
         client = signed_in(user)
         client.get(LIST)  # warms templates
         for page, path, data in GROUPS[group]():
+            if given.only not in page:
+                continue
             own, theirs, statements, size = measure(client, path, data, given.repeats)
             is_slow = own + theirs > LIMIT and page not in BULK
             slow += is_slow

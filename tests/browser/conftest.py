@@ -70,11 +70,17 @@ def accept_files(page: Any) -> None:
     page.on("filechooser", lambda _chooser: None)
 
 
+@pytest.fixture(scope="session")
+def context(chromium: Any) -> Any:
+    """What windows share, because a page of the admin has fifty static files: the browser's cache."""
+    return chromium.new_context(viewport=VIEWPORT)
+
+
 @contextmanager
-def window(chromium: Any, module: str) -> Iterator[tuple[Any, list[str]]]:
-    """A page in its own window, and the list of its script errors and violations of the content security
-    policy, also in frames and windows that it opens."""
-    context = chromium.new_context(viewport=VIEWPORT)
+def window(context: Any, module: str) -> Iterator[tuple[Any, list[str]]]:
+    """A page, and the list of its script errors and violations of the content security policy, also in frames
+    and windows that it opens. It shares nothing with the window before but the cache."""
+    others = set(context.pages)
     page = context.new_page()
     page.set_default_timeout(30_000)  # shared machines
     accept_files(page)
@@ -89,19 +95,28 @@ def window(chromium: Any, module: str) -> Iterator[tuple[Any, list[str]]]:
 
     context.on("console", heard)
     yield page, failures
-    context.close()
+    context.remove_listener("console", heard)
+    blank = context.new_page()
+    for each in set(context.pages) - others - {blank}:
+        each.close()
+    stored = {"origin": "*", "storageTypes": "all"}
+    context.new_cdp_session(blank).send("Storage.clearDataForOrigin", stored)
+    blank.close()
+    context.clear_permissions()
+    context.set_offline(False)
 
 
 @pytest.fixture
-def browser_page(chromium: Any, request: Any) -> Iterator[Any]:
-    with window(chromium, request.module.__name__) as (page, failures):
+def browser_page(context: Any, request: Any, settings: Any) -> Iterator[Any]:
+    settings.PUBLIC_MAX_AGE = 0  # rows of another test can have the same address
+    with window(context, request.module.__name__) as (page, failures):
         yield page
     assert failures == []
 
 
 @pytest.fixture(scope="module")
-def _shared_window(chromium: Any, request: Any) -> Iterator[Any]:
-    with window(chromium, request.module.__name__) as shared:
+def _shared_window(context: Any, request: Any) -> Iterator[Any]:
+    with window(context, request.module.__name__) as shared:
         yield shared
 
 

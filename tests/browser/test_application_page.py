@@ -11,7 +11,17 @@ from django.utils import timezone
 from applications.models import Application, HistoryEntry, MailTemplate, Message, Stage, Status
 from jobsite.accounts import roles
 from tests.applications.makers import make_application, make_file, make_stage, make_submission
-from tests.browser.admin import PASSWORD, cut_off, findings, follow, log_in, save, serve_static_files, visit
+from tests.browser.admin import (
+    PASSWORD,
+    cut_off,
+    findings,
+    follow,
+    log_in,
+    save,
+    serve_static_files,
+    sign_in,
+    visit,
+)
 from tests.factories import make_brand, make_vacancy
 
 LONG = "Donaudampfschifffahrtsgesellschaftskapitän" * 4
@@ -83,6 +93,7 @@ def address(site: str, application: Application) -> str:
 def test_recruiter_processes_an_application(live_server: Any, browser_page: Any, office: Application) -> None:
     page, site = browser_page, live_server.url
     log_in(page, site)
+    visit(page, f"{site}/admin/")
     assert page.get_by_role("link", name="Applications 3 new").count() == 1
     visit(page, address(site, office))
     page.get_by_role("heading", name="Answers").wait_for()
@@ -204,7 +215,7 @@ def test_text_of_a_note_and_an_email_survives_the_end_of_the_session(
         assert text.input_value() == "A long text"
         with page.expect_popup() as opened:
             page.get_by_role("link", name="Sign in in a new tab").click()
-        log_in(opened.value, site)
+        sign_in(opened.value)
         opened.value.close()
         other = page.context.new_page()  # as after the window was closed
         visit(other, page.url)

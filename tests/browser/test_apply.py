@@ -214,6 +214,7 @@ def test_script_leaves_somebody_alone_who_is_typing(
     """The form appears 400 ms before its script, and the script 400 ms before what it loads."""
     page = browser_page
     network = page.context.new_cdp_session(page)
+    network.send("Network.clearBrowserCache")
     slow = {"offline": False, "latency": 400, "downloadThroughput": -1, "uploadThroughput": -1}
     network.send("Network.emulateNetworkConditions", slow)
     page.goto(f"{live_server.url}/apply/{vacancy.pk}", wait_until="commit")

@@ -4,6 +4,7 @@ not in the admin, which may meet texts that were written around the models.
 The corpus is in tests/hostile_html.py, what becomes of it on each way in is in tests/test_hostile_html.py.
 """
 
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,6 +14,7 @@ from django.db import connection, models
 from django.test import Client
 
 from tests.browser.admin import serve_static_files
+from tests.browser.conftest import VIEWPORT
 from tests.factories import make_vacancy
 from tests.hostile_html import PAYLOADS, SCHEMES, TAGS
 from vacancies.fields import html_fields
@@ -78,6 +80,14 @@ class Watch:
         self.page.evaluate(HAD_TIME)
         ran = ["a script ran"] if self.page.evaluate("() => Boolean(window.__pwned)") else []
         return [*self.events, *ran]
+
+
+@pytest.fixture
+def context(chromium: Any) -> Iterator[Any]:
+    """One of its own, because it gets routes."""
+    context = chromium.new_context(viewport=VIEWPORT)
+    yield context
+    context.close()
 
 
 @pytest.fixture

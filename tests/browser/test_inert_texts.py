@@ -57,14 +57,13 @@ def visit(browser_page: Any, settings: Any) -> Iterator[Any]:
     script error in a tab fails the test. Routes of Playwright would disable the browser's cache."""
     serve_static_files(settings)
     context, errors = browser_page.context, []
-    context.add_init_script(ALARM)
-    context.add_init_script(NO_NEW_FORMS)
-    # Otherwise, a page with input that only the browser has is loaded twice, perhaps while it is examined.
-    context.add_init_script("localStorage.clear()")
 
     @contextmanager
     def open_tab(url: str) -> Iterator[tuple[Any, Any]]:
         tab = context.new_page()
+        # With input that only the browser has, a page would be loaded twice, perhaps while it is examined.
+        for script in (ALARM, NO_NEW_FORMS, "localStorage.clear()"):
+            tab.add_init_script(script)
         tab.set_default_timeout(30_000)  # shared machines
         tab.on("pageerror", lambda error: errors.append(f"{url}: {error}"))
         tab.on("dialog", answer_dialog)

@@ -33,6 +33,7 @@ def test_recruiter_reads_the_calendar_and_the_reports(
 ) -> None:
     page, site = browser_page, live_server.url
     log_in(page, site)
+    visit(page, f"{site}/admin/")
     page.get_by_role("link", name="2 Published last 90 days: from 0 to 2").wait_for()
     assert page.locator(".start-tiles .spark").count() == 3
     assert findings(page) == []

@@ -13,7 +13,7 @@ from applications.models import AccessLog, Application, Stage
 from tests.applications.makers import make_application, make_file, make_stage, make_submission
 from tests.applications.pdf import pdf
 from tests.browser.accessibility import both_findings
-from tests.browser.admin import PASSWORD, follow, log_in, serve_static_files, visit
+from tests.browser.admin import PASSWORD, follow, log_in, serve_static_files, sign_in, visit
 from tests.factories import make_brand, make_vacancy
 
 LIST = "/admin/applications/application/"
@@ -138,10 +138,7 @@ def test_what_is_not_saved_is_kept_and_sent_again(
     place = page.url
     with page.expect_navigation():
         page.get_by_role("link", name="Sign in", exact=True).click()
-    page.fill("#id_username", "anna")
-    page.fill("#id_password", PASSWORD)
-    with page.expect_navigation():
-        page.press("#id_password", "Enter")
+    sign_in(page)
     assert page.url == place
     said(page, "Mia: rated 2/5.")
     assert ratings(office) == [2, None, None]

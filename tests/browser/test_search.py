@@ -19,6 +19,7 @@ def test_results_appear_while_typing(live_server: Any, browser_page: Any, office
     make_vacancy(title="Day nurse <b>x</b>")
     make_recruiter("Jan Nurseman")
     log_in(page, site)
+    visit(page, f"{site}/admin/")
     box = page.get_by_role("combobox", name="Search")
     results = page.get_by_role("listbox", name="Search results")
 

@@ -16,6 +16,7 @@ from tests.browser.admin import (
     make_office,
     picture,
     save,
+    sign_in,
     tab,
     visit,
 )
@@ -54,13 +55,6 @@ def report(page: Any) -> None:
     page.evaluate("dispatchEvent(new Event('focus'))")
 
 
-def sign_in_again(page: Any) -> None:
-    page.fill("#id_username", "anna")
-    page.fill("#id_password", PASSWORD)
-    with page.expect_navigation():
-        page.press("#id_password", "Enter")
-
-
 def test_input_survives_the_end_of_the_session(live_server: Any, browser_page: Any, office: User) -> None:
     page, site = browser_page, live_server.url
     vacancy = make_vacancy(title="Nurse")
@@ -78,7 +72,7 @@ def test_input_survives_the_end_of_the_session(live_server: Any, browser_page: A
     assert page.get_by_role("link", name="Sign in in a new tab").get_attribute("target") == "_blank"
     save(page)
     assert "/admin/login/" in page.url
-    sign_in_again(page)
+    sign_in(page)
 
     has_value(page, "location", "Ghent")
     page.get_by_text("Unsaved changes from").wait_for()
@@ -111,7 +105,7 @@ def test_session_that_ended_is_continued_from_another_tab(
     says(page, "You are signed out.")
     with page.expect_popup() as opened:
         page.get_by_role("link", name="Sign in in a new tab").click()
-    sign_in_again(opened.value)
+    sign_in(opened.value)
     opened.value.close(run_before_unload=False)
 
     report(page)

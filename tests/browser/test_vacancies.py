@@ -37,6 +37,7 @@ def test_vacancy_is_drafted_published_deleted_and_restored(
     page, site = browser_page, live_server.url
     Form.objects.create(name="General", is_default=True, structure=QUESTIONS)
     log_in(page, site)
+    visit(page, f"{site}/admin/")
 
     # Written.
     follow(page, "link", "New vacancy")
@@ -372,6 +373,7 @@ def test_empty_dates_have_no_warning_in_another_time_zone(
     zone = page.context.new_cdp_session(page)
     zone.send("Emulation.setTimezoneOverride", {"timezoneId": "America/New_York"})
     log_in(page, site)
+    visit(page, f"{site}/admin/")
     assert page.get_by_text("View site").count() == 0
     visit(page, f"{site}{ADMIN}add/")
     tab(page, "Publication")

@@ -44,6 +44,9 @@ def left_over(row: tuple[str, int] | None, then: tuple[str, int] | None) -> str:
 class Movers:
     """Threads of recruiters. `found` are their mistakes, `then` the emails just after an undo, by address."""
 
+    ahead = DAY - timedelta(seconds=DUE_AFTER)  # the clock of the dispatchers
+    kinds: tuple[str, ...] = KINDS
+
     def __init__(self, count: int) -> None:
         self.found: list[str] = []
         self.then: dict[str, tuple[str, int] | None] = {}
@@ -54,6 +57,11 @@ class Movers:
         self.threads = [threading.Thread(target=self._work, args=(seed,)) for seed in range(count)]
 
     def start(self) -> None:
+        self.set_up()
+        for thread in self.threads:
+            thread.start()
+
+    def set_up(self) -> None:
         from applications.models import MailTemplate
         from tests.applications.makers import make_stage
         from tests.factories import make_vacancy
@@ -64,8 +72,6 @@ class Movers:
         self.stage.email = MailTemplate.objects.create(name="Invitation", subject_en=SUBJECT, body_en="Hello")
         self.stage.email_after_hours = 0
         self.stage.save()
-        for thread in self.threads:
-            thread.start()
 
     def _work(self, seed: int) -> None:
         from django.db import connection
@@ -74,7 +80,7 @@ class Movers:
         while not self.stop.is_set():
             with self.lock:
                 number = next(self.numbers)
-            address, kind = f"{number}@example.org", dice.choice(KINDS)
+            address, kind = f"{number}@example.org", dice.choice(self.kinds)
             try:
                 self._handle(address, kind, dice)
             except Exception as error:
@@ -125,6 +131,12 @@ class Movers:
         if kind == "again":
             self._again(lambda: to(self.stage))
 
+    def wrong(self, run: Run) -> list[str]:
+        from applications.models import Message
+
+        stage_emails = Message.objects.filter(kind=Message.Kind.STAGE)
+        return wrong(self, list(stage_emails.values_list("to", "state", "error", "attempts")), run)
+
 
 def email_of(address: str) -> tuple[str, int] | None:
     from applications.models import Message
@@ -133,21 +145,21 @@ def email_of(address: str) -> tuple[str, int] | None:
     return stage_emails.values_list("state", "attempts").first()
 
 
-def main() -> int:
-    made = parser(__doc__, "database")
+def main(text: str | None = __doc__, movers: type[Movers] = Movers) -> int:
+    made = parser(text, "database")
     made.add_argument("--kills", type=int, default=50)
     made.add_argument("--movers", type=int, default=20)
     made.add_argument("--seconds-between-kills", type=float, default=3.0)
     arguments = made.parse_args()
     with folder_with_logs() as path, ExitStack() as stack:
         run = Run(arguments, path, stack)
-        run.ahead = DAY - timedelta(seconds=DUE_AFTER)
+        run.ahead = movers.ahead
         stack.callback(run.end)
         os.environ.update(run.env)
-        return deliver(arguments, run)
+        return deliver(arguments, run, movers(arguments.movers))
 
 
-def deliver(arguments: argparse.Namespace, run: Run) -> int:
+def deliver(arguments: argparse.Namespace, run: Run, movers: Movers) -> int:
     import tests.chaos.set_up  # noqa: F401
 
     # isort: split
@@ -158,7 +170,6 @@ def deliver(arguments: argparse.Namespace, run: Run) -> int:
     from applications.models import Message
 
     call_command("migrate", verbosity=0)
-    movers = Movers(arguments.movers)
     movers.start()
     started_at = run.started_at = time.monotonic()
     run.keep_two()
@@ -174,10 +185,9 @@ def deliver(arguments: argparse.Namespace, run: Run) -> int:
     while Message.objects.filter(state__in=Message.WAITING).exists() and time.monotonic() - started_at < END:
         run.keep_two()
         time.sleep(1)
-    rows: list[Any] = list(Message.objects.values_list("to", "kind", "state", "error", "attempts"))
+    found = [*movers.found, *movers.wrong(run)]
     connection.close()
-    found = [*movers.found, *wrong(movers, rows, run)]
-    kinds = {kind: sum(each == kind for each, _ in movers.moved.values()) for kind in KINDS}
+    kinds = {kind: sum(each == kind for each, _ in movers.moved.values()) for kind in movers.kinds}
     print(f"{len(movers.moved)} moves in {time.monotonic() - started_at:.0f} s: {kinds}.")
     print(f"{len(run.mail.accepted)} emails arrived. {dict(run.done)}. {len(found)} mistakes.")
     print(*found[:20], sep="\n")
@@ -185,11 +195,10 @@ def deliver(arguments: argparse.Namespace, run: Run) -> int:
 
 
 def wrong(movers: Movers, rows: list[Any], run: Run) -> list[str]:
-    about_stage = [row for row in rows if row[1] == "stage"]
     arrived = run.mail.times_of(SUBJECT)
     counts = {to: len(times) for to, times in arrived.items()}
-    found = mistakes([(to, state, error) for to, _, state, error, _ in about_stage], counts)
-    emails = {to: (state, attempts) for to, _, state, _, attempts in about_stage}
+    found = mistakes([(to, state, error) for to, state, error, _ in rows], counts)
+    emails = {to: (state, attempts) for to, state, _, attempts in rows}
     for address, (kind, moved_at) in movers.moved.items():
         email, times = emails.get(address), arrived.get(address, [])
         if len(times) > 1 and not email:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from tests.chaos.interview_mail import calendar_mistakes
 from tests.chaos.mail import mistakes
 from tests.chaos.stage_mail import left_over
 
@@ -30,3 +31,27 @@ def test_emails_of_undone_moves_are_named():
     assert "waits" in left_over(None, ("queued", 0))
     assert "was written" in left_over(("sent", 1), None)
     assert "was tried again" in left_over(("sent", 2), ("sending", 1))
+
+
+def test_emails_about_interviews_that_mislead_are_named():
+    """What arrived, what is stored at the end, and the sequence of who takes part."""
+    key = ("mia@example.org", "1@localhost")
+    first, moved, cancelled = ("REQUEST", 0), ("REQUEST", 1), ("CANCEL", 1)
+    cases = (
+        ([first, moved], [], 1, ""),
+        ([first, cancelled], [], None, ""),
+        ([], [(first, "failed", UNKNOWN)], 0, ""),
+        ([first, first], [], 0, "arrived 2 times"),
+        ([moved, first], [], 1, "an old time followed"),
+        ([cancelled, first], [], None, "invited after"),
+        ([first], [], None, "the last email is"),
+        ([], [(first, "failed", UNKNOWN)], None, "the last email is"),
+        ([first], [], 1, "the last email is"),
+        ([], [(first, "sent", "")], 0, "shown as sent"),
+        ([first], [(first, "queued", "")], 0, "is queued"),
+    )
+    for arrived, stored, sequence, text in cases:
+        rows = [(key, *row) for row in stored]
+        wanted = {} if sequence is None else {key: sequence}
+        found = calendar_mistakes({key: arrived}, rows, wanted)
+        assert (text in "".join(found)) if text else not found, (arrived, stored, sequence, found)

@@ -14,6 +14,7 @@ import pytest
 from forms_structure import operations
 from forms_structure.models import ConsentText
 from jobsite.api.openapi import example
+from tests.applications.makers import bearer, make_application, make_token, make_user
 from tests.factories import make_brand, make_filter, make_recruiter, make_vacancy
 from tests.forms_structure.strategies import section, text_field
 from vacancies import pages
@@ -23,7 +24,7 @@ from vacancies.choices import Keyword
 from vacancies.exchange.columns import COLUMNS
 from vacancies.exchange.serializers import ItemSerializer
 from vacancies.fields import HtmlField
-from vacancies.models import Attachment, FilterOption, Place, Vacancy
+from vacancies.models import Attachment, Brand, FilterOption, Place, Vacancy
 
 HERE = Path(__file__).parent
 
@@ -151,6 +152,45 @@ def test_bodies_equal_the_golden_files(client, site):
         text = json.dumps(client.get(path).json(), indent=2, ensure_ascii=False) + "\n"
         different += differences(name, path, text)
     assert different == []
+
+
+PAGE_URLS = {101: "https://acme.test/jobs/101-infirmierere-nuit-week-end", 102: "https://acme.test/jobs/102"}
+
+
+@pytest.mark.django_db
+def test_career_site_changes_only_the_address_of_public_vacancies(client, site, settings):
+    Brand.objects.update(vacancy_url="", host="acme.test")
+    applicant = make_user()
+    make_application(user=applicant, vacancy=Vacancy.objects.get(pk=101))
+    paths = {path: {} for path in BODIES.values()}
+    paths["/v1/user/applications"] = bearer(make_token(applicant))
+
+    def lines():
+        return {
+            path: json.dumps(client.get(path, headers=headers).json(), indent=0).splitlines()
+            for path, headers in paths.items()
+        }
+
+    before = lines()
+    settings.CAREER_SITE = True
+    after = lines()
+    changes = {path: set(unified_diff(before[path], after[path], n=0, lineterm="")) for path in paths}
+    found = {
+        path: {line.rstrip(",") for line in changed if line[:2] not in ("--", "++", "@@")}
+        for path, changed in changes.items()
+        if changed
+    }
+    first, second = ({'-"url": null', f'+"url": "{url}"'} for url in PAGE_URLS.values())
+    assert found == {
+        "/v1/vacancies": first | second,
+        "/v1/vacancies?page[size]=1&page[number]=2": second,
+        "/v1/vacancies/hot": first,
+        "/v1/vacancies/internal": first,  # the second is internal only
+        "/v1/vacancies/hot/internal": first,
+        "/v1/vacancies/101": first,
+        "/v1/vacancies/102": second,
+        "/v1/user/applications": first,
+    }
 
 
 def differences(name, source, text):

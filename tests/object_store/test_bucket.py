@@ -94,6 +94,10 @@ def test_files_of_vacancies_follow_their_status(swift: Swift, url: str, bucket: 
 
     default_storage.delete(attachment.file.name)
     assert client.get(attachment.file.url).status_code == 404
+    vacancy.image.save("wide.jpg", ContentFile(encoded("JPEG", size=(800, 600))))
+    copy = f"{vacancy.image.name.removesuffix('.jpg')}.480.webp"
+    made = [b"".join(client.get(f"/media/{copy}")) for _ in range(2)]
+    assert (made[0][8:12], made[1]) == (b"WEBP", contents(swift, url)[f"media/{copy}"])
     type(vacancy).objects.update(status="draft")
     assert client.get(vacancy.image.url, headers={"If-None-Match": found["ETag"]}).status_code == 404
 

@@ -8,15 +8,17 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.db.models import Q
 from rest_framework.response import Response
 
 from applications.models import Token
 from forms_structure import operations
+from jobsite.site import feeds, jsonld, sitemaps
 from tests.factories import make_brand, make_insider, make_option, make_recruiter, make_vacancy
 from tests.vacancies.commands import run
 from vacancies import quality
 from vacancies.api.v1 import ServedForm, SingleVacancyViewSet
-from vacancies.models import ListedVacancy, Place, Recruiter, Vacancy, VacancyOption
+from vacancies.models import ListedVacancy, Place, Recruiter, Requisition, Vacancy, VacancyOption
 from vacancies.querysets import VacancyList, VacancyQuerySet
 
 pytestmark = pytest.mark.django_db
@@ -265,6 +267,49 @@ def test_audit_finds_no_differences(every_kind, settings):
         code, summary, _ = run("audit_visibility", "--at", moment)
         found = (code, f"{published} of them published: no disagreements." in summary)
         assert found == (0, True), moment
+
+
+@pytest.fixture
+def career_site(settings, at):
+    """Vacancies with and without what feeds and search engines need, on two hosts and elsewhere."""
+    settings.CAREER_SITE = True
+    ghent, belgium = {"locality": "Ghent", "country": "BE"}, {"kind": "applicant", "country": "BE"}
+    soon, past, day = at + timedelta(minutes=1), at - timedelta(minutes=1), at - timedelta(days=1)
+    for values in (
+        {"places": (ghent, ghent)}, {}, {"places": (belgium,)}, {"places": (ghent,), "description": ""},
+        {"work_place": "remote", "places": (ghent,)}, {"work_place": "remote", "places": (belgium,)},
+        {"places": (ghent,), "brand": make_brand("Host", host="jobs.host.test")},
+        {"places": (ghent,), "brand": make_brand("Elsewhere", vacancy_url="https://acme.test/")},
+        {"places": (ghent,), "publish_until": soon}, {"places": (ghent,), "publish_from": soon},
+        {"places": (ghent,), "publish_from": day, "publish_until": past}, {"status": "archived"},
+        {"places": (ghent,), "audience": "internal"}, {"status": "unpublished", "publish_from": None},
+    ):  # fmt: skip
+        make_vacancy(**values)
+    Requisition.objects.create(vacancy=make_vacancy(places=(ghent,)), is_for_open_applications=True)
+
+
+@pytest.mark.slow("audits every page at five times")
+def test_audit_finds_no_differences_in_the_career_site(career_site):
+    for moment in ("09:29:14", "09:29:15", "09:30:15", "09:31:14", "09:31:15"):
+        code, summary, lines = run("audit_visibility", "--at", f"2026-03-02T{moment}")
+        assert (code, lines) == (0, []), summary
+
+
+@pytest.mark.slow("audits every page")
+def test_audit_detects_a_career_site_with_wrong_rules(career_site, monkeypatch):
+    monkeypatch.setattr(sitemaps, "pages", lambda site, at: Vacancy.objects.published(at=at))
+    monkeypatch.setattr(VacancyQuerySet, "closed", lambda self, at: self.filter(status="archived"))
+    monkeypatch.setattr(jsonld, "missing_for_google", lambda vacancy: [])
+    monkeypatch.setattr(feeds, "IS_A_JOB", Q())
+
+    code, _, lines = run("audit_visibility")
+
+    assert code == 1
+    found = {line.removeprefix("career site: ").partition(": ")[0] for line in lines}
+    assert found == {
+        "pages with status 404", "pages with status 410", "JSON-LD", "/feeds/indeed.xml", "/sitemap.xml",
+        "jobs.host.test/sitemap.xml",
+    }  # fmt: skip
 
 
 def test_audit_detects_a_list_with_a_wrong_rule(every_kind, monkeypatch):

@@ -1,6 +1,8 @@
 """Access to uploaded files, for every viewer and every state of the vacancy, and their responses."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from io import BytesIO
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,10 +13,12 @@ from django.contrib.auth.models import Permission, User
 from django.core.files.base import ContentFile
 from django.test import Client
 from django.utils import timezone
+from PIL import Image
 
 from applications.tokens import issue
 from tests.factories import make_brand, make_insider, make_recruiter, make_vacancy
-from tests.vacancies.sample_files import encoded
+from tests.vacancies.sample_files import SVG, encoded
+from vacancies.image_copies import make_copy, picture
 from vacancies.media import TYPES
 from vacancies.models import Attachment, Recruiter, Vacancy
 from vacancies.operations import publication
@@ -256,6 +260,111 @@ def test_recruiter_and_brand_images_are_public_while_in_use(client: Client) -> N
         setattr(owner, field, "")
         owner.save()
         assert status(client, f"/media/{file.name}") == 404
+
+
+# --- Smaller copies of images ------------------------------------------------------------------
+
+
+def with_image(content: bytes, **values: Any) -> Vacancy:
+    vacancy = make_vacancy(**values)
+    vacancy.image.save("a.png", ContentFile(content))
+    return vacancy
+
+
+def copy_of(vacancy: Vacancy, width: int = 480) -> str:
+    return f"/media/{Path(vacancy.image.name).with_suffix('')}.{width}.webp"
+
+
+def test_copy_is_visible_to_viewers_of_its_image(world: SimpleNamespace) -> None:
+    content = encoded("JPEG", size=(1000, 400))
+    clients = [client_of(world, viewer) for viewer in ("anonymous", "insider", "recruiter")]
+    for state in ("published", "draft", "expired", "internal"):
+        vacancy = with_image(content, brand=world.brand, **STATES[state]())
+        preview = f"?preview={token_for(vacancy.pk)}"
+        for client, query in [*product(clients, [""]), (clients[0], preview)]:
+            image, copy = (
+                client.get(path + query) for path in (f"/media/{vacancy.image.name}", copy_of(vacancy))
+            )
+            body(image), body(copy)
+            seen = [
+                (each.status_code, each["Cache-Control"], each.get("X-Robots-Tag")) for each in (image, copy)
+            ]
+            assert seen[0] == seen[1], (state, query)
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode"),
+    [
+        ("JPEG", "RGB"),
+        ("JPEG", "L"),
+        ("JPEG", "CMYK"),
+        ("PNG", "RGBA"),
+        ("PNG", "P"),
+        ("PNG", "I;16"),
+        ("WEBP", "RGB"),
+    ],
+)
+def test_copy_is_a_smaller_webp(client: Client, kind: str, mode: str) -> None:
+    vacancy = with_image(encoded(kind, mode, (1001, 333)))
+    for width, height in ((480, 160), (960, 319)):
+        for _ in range(2):  # made, then read
+            answer = client.get(copy_of(vacancy, width))
+            with Image.open(BytesIO(body(answer))) as image:
+                assert (image.format, image.size) == ("WEBP", (width, height))
+            assert (answer["Content-Type"], answer["Cache-Control"]) == ("image/webp", "public, max-age=60")
+            assert answer["Cross-Origin-Resource-Policy"] == "cross-origin"
+    assert picture(f"https://a.test/media/{vacancy.image.name}") == (
+        1001,
+        333,
+        ", ".join(
+            f"https://a.test{path} {width}w"
+            for path, width in (
+                (copy_of(vacancy), 480), (copy_of(vacancy, 960), 960), (f"/media/{vacancy.image.name}", 1001),
+            )
+        ),
+    )  # fmt: skip
+
+
+def test_image_without_a_smaller_copy_is_shown_itself(client: Client, caplog: Any) -> None:
+    narrow, torn, broken = (with_image(encoded("JPEG", size=(size, 400))) for size in (480, 1000, 1000))
+    Path(torn.image.path).write_bytes(Path(torn.image.path).read_bytes()[:900])
+    Path(broken.image.path).write_bytes(SVG)
+    for vacancy in (narrow, torn, broken):
+        answer = client.get(copy_of(vacancy) + "?a=1")
+        assert (answer.status_code, answer["Location"]) == (302, f"/media/{vacancy.image.name}?a=1")
+    assert [each.getMessage() for each in caplog.records] == [
+        f"No smaller copy of {torn.image.name}: OSError.",
+        f"No smaller copy of {broken.image.name}: UnidentifiedImageError.",
+    ]
+    assert picture(f"/media/{narrow.image.name}") == (480, 400, "")
+    assert picture(f"/media/{broken.image.name}") is None
+    for url in (
+        "",
+        "https://other.test/a.jpg",
+        f"/media/{ABSENT}",
+        "/media/brands/a.png",
+        "/media/vacancies/",
+    ):
+        assert picture(url) is None
+    Path(narrow.image.path).unlink()
+    for path in (
+        copy_of(narrow, 479),
+        copy_of(narrow, 48),
+        f"{copy_of(narrow)}.webp",
+        "/media/brands/a.480.webp",
+    ):
+        assert client.get(path).status_code == 404, path
+    assert {path.suffix for path in Path(torn.image.path).parent.iterdir()} == {".jpg"}  # nothing half done
+
+
+def test_copy_is_made_by_several_requests_at_once(client: Client, settings: Any) -> None:
+    vacancy = with_image(encoded("JPEG", size=(2000, 1000)))
+    name = copy_of(vacancy).removeprefix("/media/")
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(lambda _: make_copy(vacancy.image.name, name, 480), range(4)))
+    assert len([*Path(vacancy.image.path).parent.iterdir()]) == 2
+    settings.X_ACCEL_PREFIX = "/_media/"
+    assert client.get(f"/media/{name}")["X-Accel-Redirect"] == f"/_media/{name}"
 
 
 # --- Handing out -------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from jobsite.text import html
 from tests.conftest import NOW
 from tests.factories import make_brand, make_insider, make_recruiter, make_vacancy
 from tests.forms_structure.strategies import section, text_field
-from vacancies.models import Attachment, Vacancy
+from vacancies.models import Attachment, Brand, Vacancy
 from vacancies.operations import publication
 from vacancies.pay import pay_text
 from vacancies.previews import ends_at, opened_by, token_for
@@ -319,6 +319,27 @@ def test_page_is_open_like_the_item_of_the_interface(client: Client, settings: A
     bring(vacancy, "published", audience="internal")
     client.force_login(make_insider())
     assert client.get(f"/vacancies/{vacancy.pk}").status_code == 200
+
+
+def test_page_of_a_public_vacancy_leads_to_the_career_site(client: Client, settings: Any) -> None:
+    settings.CAREER_SITE, settings.PUBLIC_BASE_URL = True, "https://jobs.example.com"
+    vacancy = make_full("published")
+
+    def answer() -> tuple[int, str | None]:
+        response = client.get(f"/vacancies/{vacancy.pk}")
+        assert response["Cache-Control"] == "private, no-store"
+        return response.status_code, response.get("Location")
+
+    path = f"/jobs/{vacancy.pk}-secret-nurse"
+    assert answer() == (301, f"https://jobs.example.com{path}")
+    Brand.objects.update(host="jobs.acme.test")
+    assert answer() == (301, f"https://jobs.acme.test{path}")
+    Brand.objects.update(vacancy_url="https://www.acme.test/jobs?id=")
+    assert answer() == (301, f"https://www.acme.test/jobs?id={vacancy.pk}")
+    bring(vacancy, "published", audience="internal")
+    assert answer() == (200, None)
+    bring(vacancy, "expired")
+    assert answer() == (404, None)
 
 
 def test_page_is_for_applicants_and_its_bar_for_recruiters(client: Client) -> None:

@@ -171,7 +171,16 @@ def test_orphans_are_deleted_after_a_day(media: Path) -> None:
     attachment.file.save("a.pdf", ContentFile(b"%PDF-"))
     referenced = stored(media)
     assert len(referenced) == 5
-    for name in ("vacancies/old.png", "attachments/x.pdf", "brands/b.png", "other/kept.txt", "kept.txt"):
+    copies = [f"vacancies/{name}.480.webp" for name in (Path(vacancy.image.name).stem, "old", "never")]
+    referenced.append(copies[0])
+    for name in (
+        *copies,
+        "vacancies/old.png",
+        "attachments/x.pdf",
+        "brands/b.png",
+        "other/kept.txt",
+        "kept.txt",
+    ):
         (media / name).parent.mkdir(exist_ok=True)
         (media / name).write_bytes(b"12345")
     set_age(media, hours=23)
@@ -179,9 +188,9 @@ def test_orphans_are_deleted_after_a_day(media: Path) -> None:
     set_age(media, hours=25)
 
     report = clean(dry_run=True)
-    assert report["files"] == ["attachments/x.pdf", "brands/b.png", "vacancies/old.png"]
-    assert (report["bytes"], report["deleted"]) == (15, 0)
-    assert clean()["deleted"] == 3
+    assert report["files"] == sorted([*copies[1:], "attachments/x.pdf", "brands/b.png", "vacancies/old.png"])
+    assert (report["bytes"], report["deleted"]) == (25, 0)
+    assert clean()["deleted"] == 5
     assert stored(media) == sorted([*referenced, "other/kept.txt", "kept.txt"])
 
 

@@ -229,7 +229,9 @@ VACANCY = {
         "2026-11-30", format="date",
     ),
     "url": _address_or_null(
-        "Address of its page for people; null if there is none.", "https://harbour.example.com/jobs/412"
+        "Address of its page for people, on the website of its brand or on the career site; null if there is "
+        "none.",
+        "https://harbour.example.com/jobs/412",
     ),
 }  # fmt: skip
 

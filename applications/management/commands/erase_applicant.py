@@ -7,8 +7,9 @@ from django.db.models import ProtectedError
 
 from applications import privacy
 from applications.management import add_person, describe_person, find_person
-from applications.models import Application
+from applications.models import Application, JobAlert
 from applications.privacy import erasures
+from applications.querysets import folded_address
 from jobsite.db.transactions import dry_run
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
@@ -16,9 +17,9 @@ from jobsite.ops.commands import UsageError
 
 class Command(BaseCommand):
     help = (
-        "Erase an applicant: account, applications with their files, emails, notes and history, tokens, "
-        "sessions and failed sign-ins. Texts about others that may mention the person are listed and kept. "
-        "This cannot be undone."
+        "Erase an applicant: account, applications with their files, emails, notes and history, job alerts, "
+        "tokens, sessions and failed sign-ins. Texts about others that may mention the person are listed and "
+        "kept. This cannot be undone."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -60,8 +61,9 @@ class Command(BaseCommand):
         self.finish(
             f"{verb} {describe_person(user)} {counts['applications']} applications, {counts['files']} files, "
             f"{counts['emails']} emails, {counts['notes']} notes, {counts['steps']} steps, "
-            f"{counts['tokens']} tokens, {counts['sessions']} sessions, {counts['failed_sign_ins']} "
-            f"failed sign-ins, {counts['log_entries']} entries of the admin's log.",
+            f"{counts['job_alerts']} job alerts, {counts['tokens']} tokens, {counts['sessions']} sessions, "
+            f"{counts['failed_sign_ins']} failed sign-ins, {counts['log_entries']} entries of the "
+            "admin's log.",
             lines=[*(self.left(user) if user and not address else ()), *self.kept(mentions)],
             possible_mentions=mentions,
             **totals,
@@ -69,9 +71,13 @@ class Command(BaseCommand):
         return None
 
     def left(self, user: User) -> list[str]:
-        """Return a hint if applications without an account have the address of `user`."""
+        """Return a hint if applications without an account, or job alerts, have the address of `user`."""
         count = Application.objects.unclaimed(user.email).count()
-        return [f"{count} applications from this address belong to no account: use --email."] if count else []
+        alerts = JobAlert.objects.filter(address_folded=folded_address(user.email)).count()
+        lines = (
+            [f"{count} applications from this address belong to no account: use --email."] if count else []
+        )
+        return [*lines, *([f"{alerts} job alerts have this address: use --email."] if alerts else [])]
 
     def kept(self, mentions: dict[str, list[int]]) -> list[str]:
         """Return lines that name the texts about others, by number: output is logged."""
@@ -86,10 +92,12 @@ class Command(BaseCommand):
             raise UsageError("No erasure is recorded.")
         verb = "Dry run, nothing was deleted. Would erase" if is_dry else "Erased"
         self.finish(
-            f"{verb} {counts['erased']} accounts and {counts['applications']} applications again, "
+            f"{verb} {counts['erased']} accounts, {counts['applications']} applications and "
+            f"{counts['job_alerts']} job alerts again, "
             f"{counts['kept']} accounts kept: other rows refer to them.",
             ok=not counts["kept"],
             erased=counts["erased"],
             applications=counts["applications"],
+            job_alerts=counts["job_alerts"],
             kept=counts["kept"],
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandParser
+from django.http.response import HttpResponseBase
 from django.test import Client, override_settings
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
@@ -14,6 +15,7 @@ from jobsite.api.caching import REQUEST_TIME
 from jobsite.languages import site_language
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
+from jobsite.site.audit import SiteAudit, compare
 from vacancies.models import Audience, Filter, Place, State, Vacancy, VacancyOption
 
 # The rule of each list, from docs/decisions.md: independent of the querysets that are checked.
@@ -31,8 +33,8 @@ SINGLES = ("/v1/vacancies/{id}", "/v1/vacancies/{id}/form", "/v1/vacancies/{id}/
 
 class Command(BaseCommand):
     help = (
-        "Prove that lists, single vacancies, forms and filters agree on every vacancy at a given time. "
-        "Compares the responses for an outsider and an insider with the visibility rule."
+        "Prove that lists, single vacancies, forms, filters and the career site agree on every vacancy at a "
+        "given time. Compares the responses for an outsider and an insider with the visibility rule."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -45,13 +47,19 @@ class Command(BaseCommand):
         shown = [v for v in self.vacancies.values() if v.state_at(self.at) is State.PUBLISHED]
         hidden_from_outsiders = sum(v.audience == Audience.INTERNAL for v in shown)
         self.client = Client(raise_request_exception=True)
-        self.bar = self.progress(total=len(self.vacancies) + hidden_from_outsiders, unit="vacancy")
+        rounds = 2 if settings.CAREER_SITE else 1
+        total = rounds * len(self.vacancies) + hidden_from_outsiders
+        self.bar = self.progress(total=total, unit="vacancy")
         logging.getLogger("django.request").setLevel(logging.ERROR)  # most of these requests are a 404
         with self.bar, override_settings(ALLOWED_HOSTS=["*"], RATE_LIMIT="off"):
             with override_settings(INTERNAL_ACCESS="public"):
                 breaches = [f"insider: {breach}" for breach in self._audit(shown, insider=True)]
             with override_settings(INTERNAL_ACCESS="network", INTERNAL_NETWORKS=[]):
                 breaches += [f"outsider: {breach}" for breach in self._audit(shown, insider=False)]
+            if settings.CAREER_SITE:
+                self.bar.set_description("career site")
+                site = SiteAudit(self._page, at=self.at, progress=self.bar.update)
+                breaches += [f"career site: {breach}" for breach in site.differences()]
         summary = (
             f"{len(self.vacancies)} vacancies at {timezone.localtime(self.at):%Y-%m-%d %H:%M:%S}, "
             f"{len(shown)} of them published: {len(breaches) or 'no'} disagreements."
@@ -78,7 +86,7 @@ class Command(BaseCommand):
                 if (status := self._get(path)[0]) != 403:
                     yield f"{path}: answered {status}, not 403"
                 continue
-            yield from self._compare(path, {v.pk for v in shown if belongs(v)}, set(self._walk(path)))
+            yield from compare(path, {v.pk for v in shown if belongs(v)}, set(self._walk(path)))
         external = [v for v in shown if v.audience != Audience.INTERNAL]
         # Outsiders see a subset of what insiders see: check only the internal vacancies.
         pks = self.vacancies if insider else {v.pk for v in shown if v.audience == Audience.INTERNAL}
@@ -90,15 +98,9 @@ class Command(BaseCommand):
                 if self._get(path.replace("{id}", str(pk)))[0] == 200:
                     seen[path].add(pk)
         for path, ids in seen.items():
-            yield from self._compare(path, {v.pk for v in shown} if insider else set(), ids)
+            yield from compare(path, {v.pk for v in shown} if insider else set(), ids)
         self.bar.set_description(f"{who}: filters")
-        yield from self._compare("/v1/filters", *self._filter_counts(external))
-
-    def _compare(self, path: str, expected: set[Any], seen: set[Any]) -> Iterator[str]:
-        if missing := sorted(expected - seen):
-            yield f"{path}: does not show {missing[:20]}"
-        if extra := sorted(seen - expected):
-            yield f"{path}: shows {extra[:20]}"
+        yield from compare("/v1/filters", *self._filter_counts(external))
 
     def _filter_counts(self, external: list[Vacancy]) -> tuple[set[Any], set[Any]]:
         """Return (keyword, value, count) of every option in use, counted here, and as served."""
@@ -143,3 +145,8 @@ class Command(BaseCommand):
         at: Any = {REQUEST_TIME: self.at}
         answer = self.client.get(path, query, secure=True, **at)
         return answer.status_code, answer.json() if answer.status_code == 200 else None
+
+    def _page(self, path: str, host: str) -> HttpResponseBase:
+        at: Any = {REQUEST_TIME: self.at}
+        headers = {"host": host} if host else None
+        return self.client.get(path, secure=True, headers=headers, **at)

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import OperationalError, connection
 
+from applications.alerts.job import JobAlerts
 from applications.mail.approvals import ApprovalEmails
 from applications.mail.closing import ClosingEmails
 from applications.mail.consent import ConsentReminders
@@ -25,7 +26,7 @@ def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
     """Return the dispatcher with every job. `base_url` is for links, if not PUBLIC_BASE_URL."""
     kinds = (
         Digest, StaleEmails, ClosingEmails, ApprovalEmails, InterviewReminders, ScorecardEmails,
-        ConsentReminders, Replies,
+        ConsentReminders, Replies, JobAlerts,
     )  # fmt: skip
     told: list[Job] = [kind(base_url) for kind in kinds]
     others: list[Job] = [MailDelivery(), MergeJob(), PhoneDigits()]

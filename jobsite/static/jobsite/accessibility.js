@@ -84,6 +84,10 @@
     const main = document.getElementById("main");
     if (!jQuery?.fn.select2 || !main) return;
     jQuery.fn.select2.defaults.set("dropdownParent", jQuery(main));
+    // The style sheets set the width, and stop scrolling at the ends of a list. Select2 would lay out the page twice
+    // for each field: to measure the field, and for its plugin of the mouse wheel.
+    jQuery.fn.select2.defaults.set("width", "style");
+    delete jQuery.fn.mousewheel;
     jQuery(document).on("select2:open", ({ target }) => {
       const box = target.nextElementSibling?.querySelector("[role=combobox]");
       const list = main.querySelector(".select2-container--open .select2-results__options");

@@ -82,6 +82,14 @@ def test_applications_are_counted_by_the_database(office, monkeypatch):
     assert max(read) == 1, list(zip(read, own, strict=True))  # one stage, one card
 
 
+def test_board_of_a_vacancy_counts_once_and_makes_no_filter(office):
+    with CaptureQueriesContext(connection) as queries:
+        page = office.anna.get(BOARD, {"vacancy__id__exact": office.own.vacancy_id})
+
+    assert len([query for query in queries if 'SELECT (SELECT U0."stage_id"' in query["sql"]]) == 1
+    assert page.context["form"] is None
+
+
 def test_auditor_sees_cards_without_forms(office):
     page = staff("auditor", "Auditor").get(BOARD)
 
@@ -104,6 +112,7 @@ def test_vacancy_leads_with_its_candidates(office, at):
         head = page.context["head"]
         assert head["candidates"] == {
             "url": f"{BOARD}{query}", "count": 3, "review_url": f"{LIST}review/{query}",
+            "by_stage": {office.new.pk: 2, office.rejected.pk: 1},
             "stages": [
                 {"name": "New", "count": 2}, {"name": "Rejected", "count": 1},
             ],

@@ -7,6 +7,7 @@ from hashlib import sha256
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from applications import models
 from applications.models import (
     Application,
     FormSnapshot,
@@ -17,6 +18,7 @@ from applications.models import (
     SubmissionFile,
 )
 from applications.models.application import new_reference
+from applications.submissions.links import receipt_path
 from jobsite import private_files
 from tests.applications.pdf import pdf
 from vacancies.history.versions import record
@@ -89,3 +91,27 @@ for number, (given, family) in enumerate(people):
     )  # fmt: skip
 texts = {"subject_en": "Your application", "body_en": "Dear {name}, thank you."}
 MailTemplate.objects.get_or_create(name="Rejection of the tour", defaults=texts)
+
+# Twelve more, of another vacancy. "Rejected" has an email, and the last one may choose a time.
+if hasattr(models, "Offer"):
+    template = MailTemplate.objects.get(name="Rejection of the tour")
+    Stage.objects.filter(kind="rejected").update(email=template)
+    talks = make("Tour talks")
+    for number in range(12):
+        address, at = f"talk{number}@example.org", now - timedelta(hours=number)
+        application = Application.objects.create(
+            vacancy=talks, reference=new_reference(), given_name=f"Given{number}", family_name="Zyxtalk",
+            email=address, email_folded=address, language="en", created_at=at, updated_at=at,
+        )  # fmt: skip
+        StageChange.objects.create(application=application, stage=stage, at=at)
+    times = models.SlotSet.objects.create(
+        vacancy=talks, author=recruiter, name="Talk", minutes=60, zone="Europe/Brussels", notice_hours=24,
+        closes_at=now + timedelta(days=5),
+    )  # fmt: skip
+    for hour in range(8):
+        models.Slot.objects.create(set=times, starts_at=now + timedelta(days=7, hours=hour))
+    models.Offer.objects.create(set=times, application=application)
+    # The link of the email, where the tour finds it.
+    models.Note.objects.create(
+        application=application, author=recruiter, text=receipt_path(application), created_at=now
+    )

@@ -130,6 +130,92 @@ def reject_twelve(hand: Hand) -> None:
     hand.find(hand.text(re.compile("12 emails|12 applications")))
 
 
+def tick(hand: Hand, count: int) -> None:
+    """Select the first `count` rows of the list: the first, and the last one with Shift."""
+    rows = hand.page.locator(ROWS)
+    hand.click(rows.nth(0))
+    hand.page.keyboard.down("Shift")
+    hand.click(rows.nth(count - 1))
+    hand.page.keyboard.up("Shift")
+    hand.keys += 1
+    if hand.page.locator(f"{ROWS}:checked").count() != count:
+        raise AssertionError(f"The list does not have {count} selected rows.")
+
+
+@task("Reject ten of twelve applicants with one email")
+def reject_ten(hand: Hand) -> None:
+    """The stage sends an email."""
+    menu(hand, "Applications")
+    search_list(hand, "Zyxtalk")
+    tick(hand, 10)
+    hand.action("Move to: Rejected")
+    confirm(hand, re.compile("^Move 10"))
+    hand.find(hand.text(re.compile("10 applications|10 were|moved")))
+
+
+@task("Invite two applicants to an interview, from the list")
+def invite_two(hand: Hand) -> None:
+    page = hand.page
+    menu(hand, "Applications")
+    search_list(hand, "Zyxtalk")
+    hand.clicks = hand.keys = hand.pages = 0
+    hand.seconds = hand.waited = 0.0
+    hand.follow(page.locator("#result_list").get_by_role("link", name="Given10 Zyxtalk"))
+    invite(hand, "10:00")
+    hand.follow(page.get_by_role("link", name="Older"))
+    invite(hand, "11:00")
+
+
+def invite(hand: Hand, start: str) -> None:
+    page = hand.page
+    hand.follow(hand.link("Schedule an interview…"))
+    fill_date(hand, page.locator("#id_starts_at_0"), 7)
+    next_time(hand, start)
+    hand.follow(hand.button("Preview"))
+    hand.follow(hand.button("Invite"))
+    hand.find(hand.text(re.compile("^Interview: ")))
+
+
+def next_time(hand: Hand, text: str) -> None:
+    """Type into the next field. The button of the field before it comes first."""
+    hand.press("Tab")
+    hand.press("Tab")
+    hand.type(text)
+
+
+@task("Offer times to eight applicants")
+def offer_eight(hand: Hand) -> None:
+    page = hand.page
+    menu(hand, "Applications")
+    search_list(hand, "Zyxtalk")
+    tick(hand, 8)
+    hand.action("Let applicants choose a time…")
+    fill_date(hand, page.locator("#id_day1"), 7)
+    for at in ("09:00", "17:00"):
+        next_time(hand, at)
+    if not page.locator("#id_name").input_value():
+        hand.type("Talk", page.locator("#id_name"))
+    fill_date(hand, page.locator("#id_closes_on"), 5)
+    hand.follow(hand.button("Preview"))
+    hand.follow(hand.button("Send"))
+    hand.find(hand.text("8 applicants may choose a time."))
+
+
+@task("Choose a time as an applicant, from the email")
+def choose_time(hand: Hand) -> None:
+    """The first click is on the link of the email, which a note has here."""
+    page = hand.page
+    menu(hand, "Applications")
+    search_list(hand, "Given11 Zyxtalk")
+    hand.follow(page.locator("#result_list").get_by_role("link", name="Given11 Zyxtalk"))
+    path = page.locator("#notes .application-text").inner_text()
+    page.context.clear_cookies()
+    page.goto(f"{hand.site}{path}")
+    hand.clicks, hand.keys, hand.pages, hand.seconds, hand.waited = 1, 0, 1, 0.0, 0.0
+    hand.follow(page.locator("#times button").first)
+    hand.find(page.get_by_text("You can choose another time:"))
+
+
 @task("Import 30 vacancies from a spreadsheet")
 def import_thirty(hand: Hand) -> None:
     page = hand.page

@@ -129,12 +129,16 @@ def test_option_changes_while_a_vacancy_gets_it_or_is_published_with_it(site, ch
 
 @on_postgresql
 @pytest.mark.parametrize("is_late", ["brand", "publication"])
-def test_brand_gets_another_address_while_a_vacancy_gets_it_or_is_published_with_it(site, is_late):
+@pytest.mark.parametrize("change", ["vacancy_url = 'https://new.test/'", "vacancy_url = '', host = 'b.test'"])
+def test_brand_gets_another_address_while_a_vacancy_gets_it_or_is_published_with_it(
+    site, settings, change, is_late
+):
+    settings.CAREER_SITE = True
     acme, other = make_brand("Acme", vacancy_url="https://acme.test/"), make_brand("Other")
     vacancy = make_vacancy(brand=other) if is_late == "brand" else make_vacancy(brand=acme, status="draft")
     values = {"brand": acme} if is_late == "brand" else {"status": "published"}
     with elsewhere() as execute:
-        execute("UPDATE vacancies_brand SET vacancy_url = 'https://new.test/' WHERE id = %s", [acme.pk])
+        execute(f"UPDATE vacancies_brand SET {change} WHERE id = %s", [acme.pk])
         later = now_or_later(partial(Vacancy.objects.filter(pk=vacancy.pk).update, **values))
         site.body(f"{LIST}/{vacancy.pk}"), site.body(LIST)
     later()
@@ -181,12 +185,15 @@ FACT_CHANGES: dict[str, Callable[[Vacancy], Any]] = {
     "place is added": lambda vacancy: Place.objects.create(vacancy=vacancy, kind="applicant", country="FR"),
     "place is deleted": lambda vacancy: Place.objects.all().delete(),
     "employment type": lambda vacancy: FilterOption.objects.update(employment_type="INTERN"),
+    "host of the brand": lambda vacancy: Brand.objects.update(host="jobs.acme.test"),
+    "title in the address": lambda vacancy: Vacancy.objects.update(title="Night nurse"),
     "address of the brand": lambda vacancy: Brand.objects.update(vacancy_url="https://acme.test/"),
     "pay": lambda vacancy: Vacancy.objects.update(pay_note="Committee 330"),
 }
 
 
-def test_change_of_a_fact_shows_at_once(site):
+def test_change_of_a_fact_shows_at_once(site, settings):
+    settings.CAREER_SITE = True
     vacancy = make_vacancy(options={"regions": ["Ghent"]}, places=({"locality": "Ghent", "country": "BE"},))
     paths = (LIST, f"{LIST}/{vacancy.pk}")
     unchanged = []

@@ -1,0 +1,1 @@
+"""Job alerts: emails about new vacancies that match a query, to addresses that were confirmed."""

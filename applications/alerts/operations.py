@@ -1,0 +1,65 @@
+"""Writes of job alerts: sign-up, confirmation, frequency. `privacy.erase_alert` ends them."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from applications.alerts.mail import queue_confirmation
+from applications.models import JobAlert, Message
+from applications.querysets import folded_address
+from jobsite.db.locks import lock_transaction
+from vacancies.models import Brand
+
+UNCONFIRMED_FOR = timedelta(days=7)
+CONFIRMED_FOR = timedelta(days=365)
+CONFIRMATIONS_MAX = 3  # emails per address and hour: anybody can cause them
+
+
+def sign_up(
+    *,
+    address: str,
+    query: str,
+    brand: Brand | None,
+    frequency: str,
+    language: str,
+    base_url: str = "",
+    at: datetime,
+) -> None:
+    """Store an alert, and send the link that confirms it, or shows it if it is confirmed already. Nothing is
+    stored and sent if the address got too many links."""
+    folded = folded_address(address)
+    with transaction.atomic():
+        lock_transaction(f"job alerts of {folded}")
+        sent = Message.objects.filter(
+            kind=Message.Kind.ALERT_CONFIRMATION,
+            alert__address_folded=folded,
+            queued_at__gt=at - timedelta(hours=1),
+        )
+        if sent.count() >= CONFIRMATIONS_MAX:
+            return
+        ends_at = at + UNCONFIRMED_FOR
+        values = {"address": address, "language": language, "created_at": at, "ends_at": ends_at}
+        alert, _is_new = JobAlert.objects.select_for_update(of=("self",)).get_or_create(
+            address_folded=folded, query=query, brand=brand, frequency=frequency, defaults=values
+        )
+        if alert.confirmed_at is None:
+            alert.language, alert.ends_at = language, max(alert.ends_at, ends_at)
+            alert.save(update_fields=["language", "ends_at"])
+        queue_confirmation(alert, base_url=base_url, at=at)
+
+
+def confirm(alert: JobAlert, *, at: datetime) -> None:
+    """Confirm `alert`, for a year; not again while it is confirmed."""
+    waiting = JobAlert.objects.filter(pk=alert.pk, confirmed_at=None)
+    waiting.update(confirmed_at=at, told_at=at, ends_at=at + CONFIRMED_FOR)
+
+
+def set_frequency(alert: JobAlert, frequency: str) -> None:
+    """Change how often `alert` tells, instead of an equal alert that already tells so."""
+    with transaction.atomic():
+        lock_transaction(f"job alerts of {alert.address_folded}")
+        same = JobAlert.objects.filter(
+            address_folded=alert.address_folded, query=alert.query, brand=alert.brand_id, frequency=frequency
+        )
+        same.exclude(pk=alert.pk).delete()
+        JobAlert.objects.filter(pk=alert.pk).update(frequency=frequency)

@@ -1,0 +1,155 @@
+"""The query of an alert: canonical text, in words, and which new vacancies match it."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from functools import cached_property
+from urllib.parse import parse_qsl
+
+from django.conf import settings
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+from pyroaring import BitMap64
+
+from applications.models.alert import QUERY_MAX
+from jobsite.api import parameters
+from jobsite.api.pagination import PageNumberPagination
+from jobsite.api.problems import InvalidParameters, ParameterError
+from jobsite.serving.revision import snapshot
+from vacancies.api import process_cache
+from vacancies.api.v1 import VacancySerializer
+from vacancies.choices import EmploymentType, Fact, Keyword, WorkPlace, country_choices, language_choices
+from vacancies.filtersets import NEAR, OPTION_NAMES, SEARCH, SORT, FacetFilterSet, filter_name
+from vacancies.models import Brand, Filter, FilterOption, Vacancy
+from vacancies.querysets import VacancyList
+from vacancies.search.index import Index
+from vacancies.search.query import Search, intersection, union
+
+BRAND = filter_name(Fact.BRAND)
+NAMES = sorted(FacetFilterSet.base_filters)
+_ALLOWED = (*NAMES, SORT, "fields", *PageNumberPagination.names)
+
+
+def read(query: QueryDict) -> str:
+    """Return the parameters of a list that `query` has, in canonical form, without paging and order. Raises
+    InvalidParameters, as the list does; a form sends empty fields, which are left out."""
+    received = parameters.read(query, _ALLOWED, OPTION_NAMES, VacancySerializer.Meta.fields)
+    values = {name: received[name] for name in NAMES if received.get(name, "").strip()}
+    _filterset(values)
+    for name, value in values.items():
+        values[name] = (
+            ",".join(sorted(set(value.split(",")))) if name in OPTION_NAMES else " ".join(value.split())
+        )
+    text = parameters.encode({**values})
+    if len(text) > QUERY_MAX:
+        allowed = f"a query of at most {QUERY_MAX} bytes"
+        error = ParameterError(
+            "filter", f"The query is too long: {len(text)} bytes.", str(len(text)), allowed
+        )
+        raise InvalidParameters([error])
+    return text
+
+
+def brand_of(query: str) -> tuple[str, Brand | None]:
+    """Return `query` without its brand, and the brand, if it asks for one: its address may change."""
+    values = values_of(query)
+    brand = Brand.objects.filter(slug=values.get(BRAND, "")).exclude(slug="").first()
+    if brand is None or not settings.MULTI_BRANDING:
+        return query, None
+    del values[BRAND]
+    return parameters.encode({**values}), brand
+
+
+def values_of(query: str) -> dict[str, str]:
+    return dict(parse_qsl(query))
+
+
+def _filterset(values: dict[str, str]) -> FacetFilterSet:
+    """Return the filters of the lists with `values`. Raises InvalidParameters."""
+    found = FacetFilterSet(values, queryset=Vacancy.objects.none())
+    found.check()
+    return found
+
+
+# --- In words -----------------------------------------------------------------------------------------
+
+
+def in_words(query: str, brand: Brand | None) -> list[tuple[str, str]]:
+    """Return what `query` asks for, as labels and values in the active language."""
+    values, found = values_of(query), []
+    if SEARCH in values:
+        found.append((_("Search words"), values[SEARCH]))
+    if brand:
+        found.append((str(Fact.BRAND.label), brand.name))
+    labels = dict(Filter.objects.values_list("keyword", "label"))
+    for keyword in (*Keyword, *Fact):
+        if value := values.get(filter_name(keyword)):
+            names = _names(keyword, wanted := value.split(","))
+            label = str(keyword.label) if isinstance(keyword, Fact) else labels.get(keyword, keyword.label)
+            found.append((label, ", ".join(str(names.get(each, each)) for each in wanted)))
+    if NEAR in values:
+        latitude, longitude, km = values[NEAR].split(",")
+        text = _("at most %(km)s km from %(place)s") % {"km": km, "place": f"{latitude}, {longitude}"}
+        found.append((_("Distance"), text))
+    return found
+
+
+def _names(keyword: Keyword | Fact, values: list[str]) -> dict[str, object]:
+    """Return the names of those of `values` that are known."""
+    match keyword:
+        case Fact.BRAND:
+            return dict(Brand.objects.filter(slug__in=values).values_list("slug", "name"))
+        case Fact.COUNTRY:
+            return dict(country_choices())
+        case Fact.WORK_PLACE:
+            return dict(WorkPlace.choices)
+        case Fact.EMPLOYMENT_TYPES:
+            return dict(EmploymentType.choices)
+        case Fact.LANGUAGE:
+            return dict(language_choices())
+    options = FilterOption.objects.filter(filter__keyword=keyword, value__in=values)
+    return dict(options.values_list("value", "label"))
+
+
+# --- What matches -------------------------------------------------------------------------------------
+
+
+class News:
+    """The vacancies that everybody may see at `at` and that began after `since`, newest first."""
+
+    def __init__(self, index: Index, *, since: datetime, at: datetime) -> None:
+        self.index, self.at = index, at
+        new = Vacancy.objects.published(at=at).external().filter(publish_from__gt=since)
+        # who applies to these has no vacancy in mind
+        new = new.exclude(requisition__is_for_open_applications=True)
+        self.starts: dict[int, datetime] = dict(new.newest_first().values_list("pk", "publish_from"))  # type: ignore[arg-type] # published ones have a start
+        self._places = {pk: place for place, pk in enumerate(self.starts)}
+
+    @cached_property
+    def _live(self) -> BitMap64:
+        return self.index.live(VacancyList.EXTERNAL, self.at)
+
+    def matching(self, query: str, brand: int | None) -> list[int]:
+        """Return the ids of those that match, newest first. Nothing matches what the filters refuse: the
+        query is of an earlier release."""
+        try:
+            filterset = _filterset(values_of(query))
+        except InvalidParameters:
+            return []
+        within = intersection(
+            self._live & BitMap64(self.starts),
+            *self.index.load([f"b{brand}"] if brand else []),
+            *filterset.bitmaps(self.index).values(),
+        )
+        if filterset.words and within:
+            within = union(Search(self.index, self._live, within).hits(filterset.words).values())
+        return sorted(within, key=self._places.__getitem__)
+
+
+def matching(
+    queries: Iterable[tuple[str, int | None]], *, since: datetime, at: datetime
+) -> tuple[dict[tuple[str, int | None], list[int]], dict[int, datetime]]:
+    """Return the vacancies that began after `since`, newest first, by query and brand; and when they
+    began."""
+    with snapshot() as state, process_cache.process.search.at(state) as index:
+        news = News(index, since=since, at=at)
+        return {each: news.matching(*each) if news.starts else [] for each in set(queries)}, news.starts

@@ -1,0 +1,130 @@
+"""Compares the career site with the visibility rule: pages, sitemaps, feeds, descriptions for search engines.
+
+For `audit_visibility`. The rules are from docs/decisions.md: independent of the querysets that are checked.
+"""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any
+from xml.etree import ElementTree
+
+from django.conf import settings
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+
+from vacancies.models import Audience, Brand, Requisition, State, Vacancy
+
+Get = Callable[[str, str], HttpResponseBase]  # the path and the host, "" for the main one
+NEWEST = 50  # in Atom
+BATCH = 500
+_TEXTS = ("description", "profile", "offer", "company")
+_PAGE = re.compile(r"<loc>[^<]*/jobs/([0-9]+)(?:-[^<]*)?</loc>")
+_FILE = re.compile(r"<loc>https?://[^/<]+(/[^<]*)</loc>")
+_ENTRY = re.compile(r"<id>[^<]*/jobs/([0-9]+)</id>")
+_JOB = re.compile(r"<referencenumber><!\[CDATA\[([^\]]*)")
+_POSTING = re.compile(r'<script type="application/ld\+json">(.*?)</script>', re.DOTALL)
+
+
+def compare(path: str, expected: set[Any], seen: set[Any]) -> Iterator[str]:
+    """Yield the differences between what `path` has to show and what it shows."""
+    if missing := sorted(expected - seen):
+        yield f"{path}: does not show {missing[:20]}"
+    if extra := sorted(seen - expected):
+        yield f"{path}: shows {extra[:20]}"
+
+
+class SiteAudit:
+    """Compares what `get` returns with the rule at the time `at`. Calls `progress` for each vacancy."""
+
+    def __init__(self, get: Get, *, at: datetime, progress: Callable[[], object]) -> None:
+        self.get, self.at, self.progress = get, at, progress
+        self.faults: list[str] = []
+
+    def differences(self) -> Iterator[str]:
+        """Yield every difference between the career site, as visitors see it, and the visibility rule."""
+        expected, seen = defaultdict[str, set[Any]](set), defaultdict[str, set[Any]](set)
+        hosts = (
+            Brand.objects.exclude(host="").values_list("host", flat=True) if settings.MULTI_BRANDING else ()
+        )
+        listed: dict[str, list[Any]] = {host: [] for host in ("", *hosts)}
+        for vacancy in self.vacancies():
+            self.progress()
+            pk, status = vacancy.pk, self.status(vacancy)
+            host = vacancy.shown_brand.host if vacancy.shown_brand else ""
+            answer: Any = self.get(vacancy.site_path, host)
+            expected[f"pages with status {status}"].add(pk)
+            seen[f"pages with status {answer.status_code}"].add(pk)
+            for posting in _POSTING.findall(answer.content.decode()):
+                seen["JSON-LD"].add(pk)
+                yield from self.compare_times(vacancy, json.loads(posting))
+            if status == 200:
+                sites, countries = self.count_places(vacancy)
+                is_described = (countries if vacancy.work_place == "remote" else sites) > 0
+                if is_described and any(getattr(vacancy, name) for name in _TEXTS):
+                    expected["JSON-LD"].add(pk)
+                jobs = sites or (countries if vacancy.work_place == "remote" else 0)
+                expected["/feeds/indeed.xml"] |= {f"{pk}-{number}" for number in range(1, jobs + 1)}
+                if not (vacancy.brand and vacancy.brand.vacancy_url):
+                    listed[host].append((vacancy.publish_from, pk))
+        seen["/feeds/indeed.xml"] = set(_JOB.findall(self.xml("/feeds/indeed.xml", "")))
+        for host, rows in listed.items():
+            newest = sorted(rows, reverse=True)[:NEWEST]
+            expected[f"{host}/sitemap.xml"] = {pk for _, pk in rows}
+            expected[f"{host}/jobs.atom"] = {pk for _, pk in newest}
+            files = _FILE.findall(self.xml("/sitemap.xml", host))
+            seen[f"{host}/sitemap.xml"] = {
+                int(pk) for path in files for pk in _PAGE.findall(self.xml(path, host))
+            }
+            seen[f"{host}/jobs.atom"] = set(map(int, _ENTRY.findall(self.xml("/jobs.atom", host))))
+        for name in sorted(expected.keys() | seen.keys()):
+            yield from compare(name, expected[name], seen[name])
+        yield from self.faults
+
+    def vacancies(self) -> Iterator[Vacancy]:
+        rows = (
+            Vacancy.objects.select_related("brand", "requisition").prefetch_related("places").order_by("pk")
+        )
+        last = 0
+        while batch := list(rows.filter(pk__gt=last)[:BATCH]):
+            yield from batch
+            last = batch[-1].pk
+
+    def status(self, vacancy: Vacancy) -> int:
+        """Return the status of the page of `vacancy`."""
+        state = vacancy.state_at(self.at)
+        if vacancy.audience == Audience.INTERNAL or state in (State.DRAFT, State.SCHEDULED):
+            return 404
+        if state is State.PUBLISHED:
+            return 200
+        return 410 if vacancy.publish_from and vacancy.publish_from <= self.at else 404
+
+    def count_places(self, vacancy: Vacancy) -> tuple[int, int]:
+        """Return the number of places of work and of countries for remote work. A vacancy for open
+        applications is no job, and has none."""
+        if Requisition.of(vacancy).is_for_open_applications:
+            return 0, 0
+        kinds = [place.kind for place in vacancy.places.all()]
+        return kinds.count("site"), kinds.count("applicant")
+
+    def compare_times(self, vacancy: Vacancy, posting: dict[str, Any]) -> Iterator[str]:
+        times = {"datePosted": vacancy.publish_from, "validThrough": vacancy.publish_until}
+        for name, at in times.items():
+            expected = timezone.localtime(at).isoformat(timespec="seconds") if at else None
+            if posting.get(name) != expected:
+                yield f"JSON-LD of {vacancy.pk}: {name} is {posting.get(name)}, not {expected}"
+
+    def xml(self, path: str, host: str) -> str:
+        """Return the document at `path`, or "" if there is none."""
+        answer: Any = self.get(path, host)
+        if answer.status_code != 200:
+            self.faults.append(f"{host}{path}: answered {answer.status_code}")
+            return ""
+        content: bytes = answer.getvalue()
+        try:
+            ElementTree.fromstring(content)
+        except ElementTree.ParseError as error:
+            self.faults.append(f"{host}{path}: {error}")
+        return content.decode()

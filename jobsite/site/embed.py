@@ -1,0 +1,26 @@
+"""The list of vacancies for pages of other sites: a module with a custom element (embed.js)."""
+
+from functools import cache
+from pathlib import Path
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_safe
+
+MAX_AGE = 3600  # seconds; its address is the same in each release
+
+
+@cache
+def _module() -> bytes:
+    return Path(__file__).with_suffix(".js").read_bytes()
+
+
+@csrf_exempt  # other methods get 405, not a CSRF error
+@require_safe
+def embed(request: HttpRequest) -> HttpResponse:
+    if not settings.CAREER_SITE:
+        raise Http404
+    response = HttpResponse(_module(), content_type="text/javascript; charset=utf-8")
+    response["Cache-Control"] = f"public, max-age={MAX_AGE}"
+    return response

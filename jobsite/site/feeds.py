@@ -1,0 +1,184 @@
+"""What other sites read: the newest vacancies as Atom, and all of them as the XML that Indeed and other
+aggregators read. A text never ends an element: XML is escaped, and characters that it forbids are removed."""
+
+import re
+from collections.abc import Iterator
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.utils.feedgenerator import Atom1Feed
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+
+from jobsite.api import caching
+from jobsite.languages import site_language
+from jobsite.site.hosts import Site
+from jobsite.site.jsonld import TEXTS, name_of_employer
+from jobsite.site.reading import Interface
+from jobsite.site.sitemaps import changed_at, pages
+from jobsite.site.views import career_page, respond
+from jobsite.text.html import sanitise
+from jobsite.types import JsonObject
+from vacancies.api.v1 import VacancySerializer
+from vacancies.choices import EmploymentType, WorkPlace
+from vacancies.models import Brand, Vacancy
+from vacancies.quality import IS_A_JOB
+from vacancies.querysets import VacancyQuerySet
+
+NEWEST = 50
+BATCH = 200
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, 2.2
+
+
+def xml_text(text: str) -> str:
+    """Return `text` without the characters that XML cannot contain, even escaped."""
+    return _FORBIDDEN.sub("", text)
+
+
+class _AtomFeed(Atom1Feed):
+    def item_attributes(self, item: JsonObject) -> dict[str, str]:
+        return {"xml:lang": item["language"]}
+
+
+@career_page
+def atom(site: Site) -> HttpResponse:
+    """Return the newest vacancies that have their page on this site, as Atom (RFC 4287)."""
+    interface = Interface(site.request)
+    interface.begin()
+    with override(site_language()):
+        feed = _AtomFeed(
+            title=xml_text(f"{_('Vacancies')} – {site.name}"),
+            link=site.url(reverse("site:jobs")),
+            description=None,
+            language=site_language(),
+            author_name=xml_text(site.name),
+            feed_url=site.url(reverse("site:atom")),
+        )
+    columns = ("title", "language", "short_description", "description", "publish_from", "updated_at")
+    for vacancy in pages(site, at=interface.now).only(*columns).newest_first()[:NEWEST]:
+        feed.add_item(
+            title=xml_text(vacancy.title),
+            link=site.url(vacancy.site_path),
+            description=xml_text(sanitise(vacancy.short_description or vacancy.description)),
+            language=vacancy.shown_language,
+            pubdate=vacancy.publish_from,
+            updateddate=changed_at(vacancy),
+            unique_id=site.url(reverse("site:vacancy", args=[vacancy.pk])),  # whatever the title becomes
+        )
+    return interface.cache(HttpResponse(feed.writeString("utf-8"), content_type=feed.content_type))
+
+
+# --- Indeed ------------------------------------------------------------------------------------
+
+JOB_TYPES = {
+    EmploymentType.FULL_TIME: "fulltime",
+    EmploymentType.PART_TIME: "parttime",
+    EmploymentType.CONTRACTOR: "contract",
+    EmploymentType.TEMPORARY: "temporary",
+    EmploymentType.INTERN: "internship",
+}
+REMOTE_TYPES = {WorkPlace.REMOTE: "Fully remote", WorkPlace.HYBRID: "Hybrid remote"}
+FIELDS = (
+    "id", "title", "brand", "description", "profile", "offer", "company", "reference", "work_place", "places",
+    "remote_countries", "employment_types", "pay", "closing_date", "url",
+)  # fmt: skip
+_ENTITIES = {"&amp;": "&", "&gt;": ">", "&nbsp;": "\u00a0"}
+_ENTITY = re.compile(r"&(?:amp|gt|nbsp|lt);(?=(.?))", re.DOTALL)
+
+
+@career_page
+def indeed(site: Site) -> HttpResponseBase:
+    """Return the vacancies of this site, or of one `brand`, as Indeed reads them."""
+    interface = Interface(site.request)
+    given = site.request.GET
+    errors = [f"{name}: unknown parameter; allowed is brand." for name in given if name != "brand"]
+    brand = site.brand
+    if slug := given.get("brand"):
+        brand = Brand.objects.filter(slug=slug).first()
+        if brand is None or (site.brand and site.brand != brand):
+            errors.append(f"brand: no brand of this site has the value {slug!r}.")
+    if errors:
+        with override(site_language()):
+            context = {"errors": errors, "list": reverse("site:jobs")}
+            return respond(site, "invalid.html", context, status=400)
+    interface.begin()
+    jobs = Vacancy.objects.published(at=interface.now).external().filter(IS_A_JOB)
+    if brand:
+        jobs = jobs.filter(brand=brand)
+    lines = _indeed(site, jobs) if site.request.method == "GET" else iter(())
+    response = StreamingHttpResponse(lines, content_type="application/xml; charset=utf-8")
+    caching.public(response, now=interface.now, until=interface.valid_until)
+    return response
+
+
+def _indeed(site: Site, jobs: VacancyQuerySet) -> Iterator[str]:
+    """Yield the feed in order of the ids, a batch at a time, so that it needs little memory."""
+    yield '<?xml version="1.0" encoding="utf-8"?>\n<source>\n'
+    yield f"{_tag('publisher', site.name)}{_tag('publisherurl', site.url('/'))}\n"
+    last = 0
+    while batch := list(jobs.filter(pk__gt=last).with_related(FIELDS).order_by("pk")[:BATCH]):
+        yield "".join(job for vacancy in batch for job in _jobs(site.request, vacancy))
+        last = batch[-1].pk
+    yield "</source>\n"
+
+
+def _jobs(request: HttpRequest, vacancy: Vacancy) -> Iterator[str]:
+    """Yield an element for each place of `vacancy`, or for each country of remote work without a place."""
+    item = VacancySerializer(context={"request": request}, only=[*FIELDS]).to_representation(vacancy)
+    url = f"{item['url']}{'&' if '?' in item['url'] else '?'}source=indeed"
+    types = [
+        JOB_TYPES[each] for each in EmploymentType if each in item["employment_types"] and each in JOB_TYPES
+    ]
+    texts = "".join(sanitise(item[key] or "") for key in TEXTS)
+    common = {
+        "title": item["title"],
+        "date": f"{vacancy.publish_from:%Y-%m-%dT%H:%M:%SZ}",  # in UTC
+        "requisitionid": item["reference"] or str(item["id"]),
+        "url": url,
+        "company": name_of_employer(item),
+        "description": _ENTITY.sub(_character, texts),
+        "salary": _salary(item["pay"]),
+        "jobtype": ", ".join(types),
+        "expirationdate": item["closing_date"] or "",
+    }
+    is_remote = item["work_place"] == WorkPlace.REMOTE
+    countries = [{"country": code} for code in item["remote_countries"]] if is_remote else []
+    for number, place in enumerate(item["places"] or countries, 1):
+        job = {
+            "referencenumber": f"{item['id']}-{number}",
+            **common,
+            "city": place.get("locality"),
+            "state": place.get("region"),
+            "country": place["country"],
+            "postalcode": place.get("postal_code"),
+            "streetaddress": place.get("street"),
+            "remotetype": REMOTE_TYPES.get(item["work_place"]),
+        }
+        yield f"<job>{''.join(_tag(name, value) for name, value in job.items() if value)}</job>\n"
+
+
+def _tag(name: str, text: str) -> str:
+    """Return an element whose text is a CDATA section, which `]]>` in the text does not end."""
+    return f"<{name}><![CDATA[{xml_text(text).replace(']]>', ']]]]><![CDATA[>')}]]></{name}>"
+
+
+def _character(entity: re.Match[str]) -> str:
+    """Return the character of an entity of sanitised HTML, which Indeed does not know. Before what could be
+    the name of a tag, "<" gets a space."""
+    if entity[0] == "&lt;":
+        return "< " if entity[1].isalpha() or entity[1] in ("/", "!", "?") else "<"
+    return _ENTITIES[entity[0]]
+
+
+def _salary(pay: JsonObject | None) -> str:
+    if pay is None or pay["period"] is None:
+        return ""
+    low, high = pay["min"], pay["max"]
+    if low is None:
+        amount = f"up to {high}"
+    elif high is None:
+        amount = f"from {low}"
+    else:
+        amount = str(low) if low == high else f"{low} - {high}"
+    return f"{amount} {pay['currency']} per {pay['period']}"

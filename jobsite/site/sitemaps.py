@@ -1,0 +1,98 @@
+"""What crawlers read: /robots.txt, and the sitemap of the vacancies that have their page on this site."""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from xml.sax.saxutils import escape
+
+from django.conf import settings
+from django.db.models import Exists, F, OuterRef, Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from jobsite.api import caching
+from jobsite.site.hosts import Site
+from jobsite.site.reading import Interface
+from jobsite.site.views import career_page
+from vacancies.models import Brand, Vacancy
+from vacancies.querysets import VacancyQuerySet
+
+BLOCK = 10_000  # ids of a file; a file may have 50,000 addresses
+CLOSED_TO_CRAWLERS = ("/admin", "/account/", "/preview/")
+_XML = '<?xml version="1.0" encoding="UTF-8"?>\n<{0} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
+
+
+def pages(site: Site, *, at: datetime) -> VacancyQuerySet:
+    """The vacancies that have their page on `site` at the time `at`: public ones whose brand has no website
+    of its own for them, on the host of their brand."""
+    own = Q(brand=site.brand) if site.brand else Q()
+    if settings.MULTI_BRANDING and not site.brand:
+        own = Q(brand=None) | Q(brand__host="")
+    here = Q(brand=None) | Q(brand__vacancy_url="")
+    return Vacancy.objects.published(at=at).external().filter(own, here)
+
+
+def changed_at(vacancy: Vacancy) -> datetime:
+    """The time from which the page of a public `vacancy` shows what it shows."""
+    return max(filter(None, (vacancy.updated_at, vacancy.publish_from)))
+
+
+@require_safe
+def robots(request: HttpRequest) -> HttpResponse:
+    """Say which pages are not for crawlers, and where the sitemap is."""
+    lines = ["User-agent: *", *(f"Disallow: {path}" for path in CLOSED_TO_CRAWLERS)]
+    if settings.CAREER_SITE:
+        lines += ["", f"Sitemap: {Site(request).url(reverse('site:sitemap'))}"]
+    response = HttpResponse("\n".join([*lines, ""]), content_type='text/plain; charset="utf-8"')
+    response["Cache-Control"] = f"public, max-age={settings.PUBLIC_MAX_AGE}"
+    return response
+
+
+@career_page
+def index(site: Site) -> HttpResponse:
+    """Return the list of the files that have an address. The first one always has."""
+    interface = Interface(site.request)
+    interface.begin()
+    blocks = pages(site, at=interface.now).annotate(block=F("pk") / BLOCK).order_by()
+    numbers = sorted({0, *blocks.values_list("block", flat=True).distinct()})
+    files = (_element("sitemap", site.url(reverse("site:sitemap", args=[number]))) for number in numbers)
+    return interface.cache(_response("sitemapindex", files))
+
+
+@career_page
+def part(site: Site, number: int) -> HttpResponse:
+    """Return the addresses of the vacancies whose ids begin at `number` times BLOCK."""
+    interface = Interface(site.request)
+    interface.begin()
+    first = number * BLOCK
+    rows = pages(site, at=interface.now).filter(pk__gte=first, pk__lt=first + BLOCK).order_by("pk")
+    found = rows.only("title", "updated_at", "publish_from")
+    elements = [_element("url", site.url(row.site_path), changed_at(row)) for row in found]
+    if number == 0:
+        elements = [*(_element("url", site.url(path)) for path in _lists(site, interface.now)), *elements]
+    if not elements:
+        raise Http404
+    response = _response("urlset", elements)
+    # Not in the response cache: the files of a large site would take the place of the responses of the API.
+    caching.public(response, now=interface.now, until=interface.valid_until)
+    return response
+
+
+def _lists(site: Site, at: datetime) -> Iterator[str]:
+    """Yield the paths of the lists: one per language, and one per brand with vacancies."""
+    yield from (language["path"] for language in site.languages)
+    if settings.MULTI_BRANDING and not site.brand:
+        vacancies = Vacancy.objects.published(at=at).external().filter(brand=OuterRef("pk"))
+        brands = Brand.objects.filter(Exists(vacancies), host="").exclude(slug="")
+        yield from (reverse("site:brand", args=[slug]) for slug in brands.values_list("slug", flat=True))
+
+
+def _element(name: str, url: str, changed: datetime | None = None) -> str:
+    at = f"<lastmod>{changed.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}</lastmod>" if changed else ""
+    return f"<{name}><loc>{escape(url)}</loc>{at}</{name}>\n"
+
+
+def _response(root: str, elements: Iterable[str]) -> HttpResponse:
+    return HttpResponse(
+        "".join([_XML.format(root), *elements, f"</{root}>\n"]), content_type="application/xml; charset=utf-8"
+    )
