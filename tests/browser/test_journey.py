@@ -261,10 +261,11 @@ def by_keyboard(journey: Journey) -> dict[str, Callable[..., None]]:
             keys.press("Tab")
         else:
             raise AssertionError(f"Tab does not reach {name}")
-        style = control.evaluate(
-            "node => [getComputedStyle(node).outlineStyle, getComputedStyle(node).boxShadow]"
+        styles = control.evaluate(
+            """node => [null, "::after"].map((part) => getComputedStyle(node, part))
+                 .flatMap((style) => [style.outlineStyle, style.boxShadow])"""
         )
-        assert style != ["none", "none"], f"{name} shows no focus"
+        assert set(styles) != {"none"}, f"{name} shows no focus"
 
     def type_in(label: str, text: str) -> None:
         reach(page.get_by_label(label).first, label)
