@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.core.exceptions import DisallowedHost
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.request import split_domain_port
 from django.urls import reverse
@@ -42,7 +43,10 @@ class Site:
         """The brand that has the host of the request."""
         if not (settings.CAREER_SITE and settings.MULTI_BRANDING):
             return None
-        host = self.request.get_host().lower()
+        try:
+            host = self.request.get_host().lower()
+        except DisallowedHost:  # on the page of that error
+            return None
         if host == urlsplit(settings.PUBLIC_BASE_URL).netloc.lower():
             return None
         domain, port = split_domain_port(host)  # without the dot that may end a host
@@ -143,4 +147,8 @@ def stylesheet(brand: Brand | None) -> str:
 
 def context(request: HttpRequest) -> dict[str, Any]:
     """The context processor of all pages. Nothing is read unless a template shows it."""
+    try:
+        request.get_host()
+    except DisallowedHost:  # its error page is of no site
+        return {}
     return {"site": SimpleLazyObject(lambda: Site(request))}
