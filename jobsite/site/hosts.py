@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.core.exceptions import DisallowedHost
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.request import split_domain_port
 from django.urls import reverse
@@ -143,4 +144,8 @@ def stylesheet(brand: Brand | None) -> str:
 
 def context(request: HttpRequest) -> dict[str, Any]:
     """The context processor of all pages. Nothing is read unless a template shows it."""
+    try:
+        request.get_host()
+    except DisallowedHost:  # its error page is of no site
+        return {}
     return {"site": SimpleLazyObject(lambda: Site(request))}

@@ -53,12 +53,13 @@ def test_vacancy_has_its_short_description_and_image(client):
 
 def test_lists_have_a_description_and_the_logo(client):
     make_vacancy()
-    make_vacancy(brand=make_brand("Harbour", host=HOST, description="<p>We build ships.</p>"))
+    make_vacancy(brand=make_brand("Harbour", host=HOST))
     found = read(client, "/fr/jobs")
     assert (found["og:locale"], found["og:url"]) == ("fr_FR", "http://testserver/fr/jobs")
     assert found["og:image"] == "http://testserver/static/logo.svg"
     assert "Jobs & more" in found["description"]
-    assert read(client, "/brands/harbour")["description"] == "We build ships."
+    make_vacancy(brand=make_brand("Shipyard", description="<p>We build ships.</p>"))
+    assert read(client, "/brands/shipyard")["description"] == "We build ships."
     assert read(client, "/jobs", HOST)["og:site_name"] == "Harbour"
 
 
