@@ -13,7 +13,10 @@ import logging
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from email.policy import EmailPolicy
+from typing import Any
 
+import django
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import InterfaceError, OperationalError, connections
@@ -35,6 +38,7 @@ LAST_AFTER = timedelta(hours=72)
 PAUSE, PAUSE_MAX = timedelta(seconds=30), timedelta(minutes=5)
 RECORD_WAIT = 600  # seconds to wait for the database, to record that an email was sent
 ERROR_MAX = 500  # characters
+UNSUBSCRIBE = "List-Unsubscribe"  # RFC 2369 and 8058
 # Stored in English, and translated where they are shown.
 ABANDONED = _("The dispatcher was stopped while the email was being sent: it may have been delivered.")
 NOT_ALLOWED = _("The colleague may not see this any more.")
@@ -156,6 +160,24 @@ class MailDelivery:
                 time.sleep(1)
 
 
+class AlertPolicy(EmailPolicy):
+    """Leaves List-Unsubscribe as it is. Python encodes its long address as if it were text, which mail
+    programs do not read."""
+
+    def fold(self, name: str, value: str) -> str:
+        is_address = name == UNSUBSCRIBE
+        return f"{name}: {value}{self.linesep}" if is_address else super().fold(name, value)
+
+    def fold_binary(self, name: str, value: str) -> bytes:
+        return self.fold(name, value).encode() if name == UNSUBSCRIBE else super().fold_binary(name, value)
+
+
+class AlertEmail(EmailMessage):
+    def message(self, **options: Any) -> Any:
+        own: Any = {} if django.VERSION < (6, 0) else {"policy": AlertPolicy()}
+        return super().message(**own)
+
+
 def as_email(message: Message) -> EmailMessage:
     """Return `message` as it is sent, with the personal link. Replies go to the recruiter who wrote it or
     moved the application, else to the brand."""
@@ -164,15 +186,16 @@ def as_email(message: Message) -> EmailMessage:
     is_written = message.kind in (Message.Kind.TEMPLATE, Message.Kind.INTERVIEW)
     if not is_written:
         headers["Auto-Submitted"] = "auto-generated"
-    body = with_personal_links(message)
+    body, email_class = with_personal_links(message), CalendarEmail if message.calendar else EmailMessage
     if message.kind == Message.Kind.ALERT and message.alert:
         end = f"/{alert_token(message.alert)}/unsubscribe"
         address = next(line for line in body.splitlines() if line.endswith(end))
-        headers |= {"List-Unsubscribe": f"<{address}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
+        email_class = AlertEmail
+        headers |= {UNSUBSCRIBE: f"<{address}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
     is_answered = is_written or message.kind == Message.Kind.STAGE
     author = message.author.email if is_answered and message.author else ""
     reply_to = author or message.reply_to
-    email = (CalendarEmail if message.calendar else EmailMessage)(
+    email = email_class(
         message.subject,
         body,
         from_email=message.sender or None,

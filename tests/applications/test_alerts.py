@@ -1,6 +1,7 @@
 """Job alerts: sign-up, confirmation, what they tell, and their end."""
 
 from datetime import timedelta
+from email import message_from_bytes
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -287,8 +288,9 @@ def test_unsubscribing_deletes_the_alert_and_its_emails():
     token = alert_token(alert)
     path = f"/alerts/{token}/unsubscribe"
     email = as_email(Message.objects.get())
-    assert email.extra_headers["List-Unsubscribe"] == f"<https://jobs.example.org{path}>"
-    assert email.extra_headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    sent = message_from_bytes(email.message().as_bytes())  # Python encodes long words in some headers
+    assert sent["List-Unsubscribe"].strip() == f"<https://jobs.example.org{path}>"
+    assert sent["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
 
     assert Client().get(path).context["alert"] == alert
     client = Client(enforce_csrf_checks=True)
