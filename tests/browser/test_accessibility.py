@@ -17,7 +17,7 @@ from tests.applications.makers import make_stage
 from tests.browser.accessibility import Console, all_findings, both_findings
 from tests.browser.admin import ADMIN, run_action, save, serve_static_files, visit
 from tests.factories import make_vacancy
-from vacancies.models import FilterOption
+from vacancies.models import Brand, FilterOption
 from vacancies.previews import token_for
 
 OTHERS = (
@@ -211,10 +211,12 @@ def test_what_opens_on_pages_is_accessible(
 
 
 def test_menus_lists_and_calendars_are_accessible(
-    live_server: Any, browser_page: Any, world: SimpleNamespace
+    live_server: Any, browser_page: Any, world: SimpleNamespace, settings: Any
 ) -> None:
     """What opens over a page: it is opened by the keyboard or a click, and closed by Escape."""
     page, site, vacancy = browser_page, live_server.url, world.own.shown
+    settings.CAREER_SITE = True  # the page of a brand then has its color
+    Brand.objects.update(accent="#ffcc00")
     sign_in(page, site, world, "root")
     found = []
     visit(page, f"{site}{ADMIN}{vacancy.pk}/change/")
