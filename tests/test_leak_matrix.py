@@ -70,6 +70,10 @@ ROWS: dict[str, Row] = {
     "brands/<slug:slug>": reads(404, options=405),
     "brands/<slug:slug>.css": reads(404, options=405),
     "site.css": reads(options=405),
+    "sitemap.xml": reads(options=405),
+    "sitemap-<int:number>.xml": reads(options=405),
+    "jobs.atom": reads(options=405),
+    "feeds/indeed.xml": reads(options=405),
     "v1/vacancies": reads(),
     "v1/vacancies/hot": reads(),
     "v1/vacancies/internal": reads((401, 403, 403, 200), options=(401, 403, 403, 204)),
@@ -219,6 +223,7 @@ def addresses(world: World, route: str) -> list[tuple[str, str]]:
         return [("", route.replace("<int:pk>", str(owned.pk)))]
     route = route.replace("<str:token>", "a:b:c").replace("<int:pk>", str(ABSENT))
     route = route.replace("<slug:slug>", "absent").replace("<site_language:language>", "nl")
+    route = route.replace("<int:number>", "0")
     return [("", route.replace("<uidb64>/<token>", "MQ/a-b"))]
 
 

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
@@ -56,6 +56,11 @@ def zones() -> list[tuple[str, str]]:
     """Return the time zones that are named after a place, and UTC."""
     named = (name for name in available_timezones() if "/" in name and not name.startswith("Etc/"))
     return [(name, name) for name in sorted({*named, settings.TIME_ZONE, "UTC"})]
+
+
+def ends_at(start: datetime, minutes: int) -> datetime:
+    """Return the end. In UTC: in a time zone, Python adds to what the clocks show."""
+    return start.astimezone(UTC) + timedelta(minutes=minutes)
 
 
 class StartWidget(ZonedDateTimeWidget):
@@ -150,7 +155,7 @@ class InterviewForm(MeetingForm):
         if not (data.get("colleagues") or data.get("invites") or self.errors):
             self.add_error("colleagues", gettext("Choose at least one colleague, or invite the applicant."))
         if start and minutes:
-            data["ends_at"] = start + timedelta(minutes=minutes)
+            data["ends_at"] = ends_at(start, minutes)
         return data
 
     def filled_entry(self) -> HistoryEntry:

@@ -157,6 +157,8 @@ def to_inform(user: User) -> list[tuple[Application, str]]:
         return []
     soon = timezone.now() - INFORMED_WITHIN + WARNED_BEFORE
     late = Origin.objects.filter(basis=Origin.Basis.INTEREST, informed_at=None, added_at__lte=soon)
+    if not late.exists():  # by its index; SQLite begins the query below with the applications of the brands
+        return []
     rows = scope_to_brands(user, late, "application__vacancy")
     shown = rows.select_related("application__vacancy", "application__user").order_by("added_at", "pk")
     return [(each.application, format_datetime(each.deleted_from)) for each in shown[:ROWS_MAX]]

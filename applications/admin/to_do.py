@@ -56,7 +56,10 @@ def unread_count(request: UserRequest) -> str:
 
 def capped(rows: QuerySet) -> str:
     """Return the number of `rows` as text: "99+" for more than MAX_COUNT, "" for none."""
-    count = rows.order_by()[: MAX_COUNT + 1].count()
+    return as_text(rows.order_by()[: MAX_COUNT + 1].count())
+
+
+def as_text(count: int) -> str:
     return f"{MAX_COUNT}+" if count > MAX_COUNT else str(count or "")
 
 
@@ -109,12 +112,12 @@ def interviews(request: UserRequest) -> Iterator[Part]:
     if not request.user.has_perm("applications.view_historyentry"):
         return
     rows = scope_to_brands(request.user, planned_today(HistoryEntry.objects.all()), "application__vacancy")
-    if count := capped(rows):
-        shown = rows.select_related("application__user").order_by("planned_at", "pk")[:MAX_ROWS]
+    shown = rows.select_related("application__user").order_by("planned_at", "pk")
+    if found := list(shown[: MAX_COUNT + 1]):
         yield Part(
             _("Interviews and tasks today"),
             "calendar_month",
-            count,
+            as_text(len(found)),
             f"{reverse('admin:applications_historyentry_changelist')}?when=today",
             [
                 Row(
@@ -122,7 +125,7 @@ def interviews(request: UserRequest) -> Iterator[Part]:
                     date_format(timezone.localtime(each.planned_at), "H:i"),
                     reverse("admin:applications_application_change", args=[each.application_id]),
                 )
-                for each in shown
+                for each in found[:MAX_ROWS]
             ],
         )
 

@@ -4,7 +4,7 @@ aggregators read. A text never ends an element: XML is escaped, and characters t
 import re
 from collections.abc import Iterator
 
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
@@ -95,7 +95,7 @@ def indeed(site: Site) -> HttpResponseBase:
     errors = [f"{name}: unknown parameter; allowed is brand." for name in given if name != "brand"]
     brand = site.brand
     if slug := given.get("brand"):
-        brand = Brand.objects.filter(slug=slug).first()
+        brand = Brand.objects.filter(slug=slug).first() if slug.isprintable() else None  # no NUL
         if brand is None or (site.brand and site.brand != brand):
             errors.append(f"brand: no brand of this site has the value {slug!r}.")
     if errors:
@@ -116,16 +116,16 @@ def _indeed(site: Site, jobs: VacancyQuerySet) -> Iterator[str]:
     """Yield the feed in order of the ids, a batch at a time, so that it needs little memory."""
     yield '<?xml version="1.0" encoding="utf-8"?>\n<source>\n'
     yield f"{_tag('publisher', site.name)}{_tag('publisherurl', site.url('/'))}\n"
-    last = 0
+    serializer, last = VacancySerializer(context={"request": site.request}, only=[*FIELDS]), 0
     while batch := list(jobs.filter(pk__gt=last).with_related(FIELDS).order_by("pk")[:BATCH]):
-        yield "".join(job for vacancy in batch for job in _jobs(site.request, vacancy))
+        yield "".join(job for each in batch for job in _jobs(each, serializer.to_representation(each)))
         last = batch[-1].pk
     yield "</source>\n"
 
 
-def _jobs(request: HttpRequest, vacancy: Vacancy) -> Iterator[str]:
-    """Yield an element for each place of `vacancy`, or for each country of remote work without a place."""
-    item = VacancySerializer(context={"request": request}, only=[*FIELDS]).to_representation(vacancy)
+def _jobs(vacancy: Vacancy, item: JsonObject) -> Iterator[str]:
+    """Yield an element for each place in the `item` of `vacancy`, or for each country of remote work without
+    a place."""
     url = f"{item['url']}{'&' if '?' in item['url'] else '?'}source=indeed"
     types = [
         JOB_TYPES[each] for each in EmploymentType if each in item["employment_types"] and each in JOB_TYPES

@@ -14,6 +14,7 @@ from jobsite.text.iso_names import country_name, language_name
 from jobsite.types import JsonObject
 from vacancies.choices import EmploymentType, Fact, WorkPlace
 from vacancies.filtersets import OPTION_NAMES, SEARCH, SORT, filter_name
+from vacancies.statistics.visits import given_source
 
 OPTIONS_MAX = 100  # of a filter; those with the most vacancies. The search finds the others.
 PAGE_SIZE = 20
@@ -59,6 +60,7 @@ class Filters:
 
     def __init__(self, request: HttpRequest, path: str) -> None:
         self.path = path
+        self.source = given_source(request.GET)
         # A form sends empty fields too. The values of checkboxes are one parameter each.
         self.given: list[tuple[str, str]] = [
             (name, value)
@@ -105,11 +107,21 @@ class Filters:
 
     def address(self, number: int) -> str:
         """Return the canonical address of the list, sorted by parameter, on the page `number`."""
+        return self._address(self._on_page(number))
+
+    def page(self, number: int) -> str:
+        return self._path(self._on_page(number))
+
+    def _on_page(self, number: int) -> list[tuple[str, str]]:
         pairs = sorted(pair for pair in self.given if pair[0] != NUMBER)
-        return self._path([*pairs, *([(NUMBER, str(number))] if number > 1 else [])])
+        return [*pairs, *([(NUMBER, str(number))] if number > 1 else [])]
+
+    def _address(self, pairs: list[tuple[str, str]]) -> str:
+        return f"{self.path}?{urlencode(pairs)}" if pairs else self.path
 
     def _path(self, pairs: list[tuple[str, str]]) -> str:
-        return f"{self.path}?{urlencode(pairs)}" if pairs else self.path
+        """Return the address for a link, which keeps where the visitor comes from."""
+        return self._address([*pairs, *([("source", self.source)] if self.source else [])])
 
     def without(self, name: str, value: str) -> str:
         """Return the address of the first page of the list without one choice."""

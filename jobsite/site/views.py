@@ -157,21 +157,21 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
         errors = [error["detail"] for error in refusal.problem["errors"]]
         return respond(site, "invalid.html", {"errors": errors, "list": request.path}, status=400)
     meta = found["meta"]
-    number, source = meta["current_page"], given_source(request.GET)
+    number = meta["current_page"]
     address = filters.address(number)
     context = {
         "heading": heading,
         "brand": brand,
         "is_list": True,
-        "items": [Item(item, source) for item in found["data"]],
+        "items": [Item(item, filters.source) for item in found["data"]],
         "meta": meta,
         "filters": filters,
         "facets": [facet for facet in facets if not (own and facet.name == own[0][0])],
         "chips": filters.chips(facets),
         "sorts": filters.sorts,
         "suggestions": filters.suggestions(meta.get("suggestions") or []),
-        "previous": filters.address(min(number - 1, meta["last_page"])) if number > 1 else "",
-        "next": filters.address(number + 1) if found["links"]["next"] else "",
+        "previous": filters.page(min(number - 1, meta["last_page"])) if number > 1 else "",
+        "next": filters.page(number + 1) if found["links"]["next"] else "",
         "canonical": site.url(address),
         "alternates": _alternates(site, address),
         "share": share(

@@ -384,6 +384,21 @@ def test_source_is_that_of_the_link_or_of_its_campaign(vacancy: Vacancy) -> None
     assert found == ["a", "b", "b", None]
 
 
+def test_pages_have_the_layout_of_the_career_site(vacancy: Vacancy, settings: Any) -> None:
+    pages = {"layout": '<header class="top">', "back": f'href="{vacancy.site_path}?source=a%26b"'}
+
+    def shown(path: str) -> list[str]:
+        response = Client().get(path)
+        assert not response.cookies or path == "/account/login", path
+        assert 'content="noindex"' in response.text, path
+        return [name for name, text in pages.items() if text in response.text]
+
+    paths = (f"{address(vacancy)}?source=a%26b", "/apply/999999", "/account/receipt/x", "/account/login")
+    assert [shown(path) for path in paths] == [[], [], [], []]
+    settings.CAREER_SITE = True
+    assert [shown(path) for path in paths] == [["layout", "back"], ["layout"], ["layout"], ["layout"]]
+
+
 def test_only_a_form_that_is_shown_counts_as_started(vacancy: Vacancy) -> None:
     """Not a refused one, nor what was sent, nor the link to another site."""
     client = Client()

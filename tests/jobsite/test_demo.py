@@ -31,7 +31,7 @@ def _drawn_once(monkeypatch):
 @pytest.fixture
 def printed(settings):
     """The output of a first run of the command."""
-    settings.DEBUG = settings.APPLY_PAGES = True
+    settings.DEBUG = settings.APPLY_PAGES = settings.CAREER_SITE = True
     return run()
 
 
@@ -55,7 +55,7 @@ def test_files_are_the_same():
 def test_printed_links_and_accounts_work_and_a_second_run_keeps_passwords(printed, client):
     links = re.findall(r"^  \S.*: +http://127\.0\.0\.1:8000(/\S+)$", printed, re.MULTILINE)
     curls = re.findall(r"^  curl -gs 'http://127\.0\.0\.1:8000(/\S+)'$", printed, re.MULTILINE)
-    assert (len(links), len(curls)) == (11, 3)
+    assert (len(links), len(curls), links[0]) == (12, 3, "/jobs")
     assert [path for path in links if client.get(path, follow=True).status_code != 200] == []
     assert all(client.get(path).json()["data"] for path in curls)
 

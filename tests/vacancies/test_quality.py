@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from tests.factories import make_option, make_vacancy
 from vacancies.admin.edit.page import warnings_about
-from vacancies.models import Vacancy
+from vacancies.models import Requisition, Vacancy
 from vacancies.quality import (
     content_warnings,
     count_warnings,
@@ -74,6 +74,8 @@ def test_facts_that_are_missing_are_named_counted_and_found(settings: Any) -> No
     assert counts["no-pay"] == 0
     row = with_warnings(vacancies, at=at).get(title="no text, no place")
     assert missing_for_google(row) == ["description", "place"]
+    Requisition.objects.create(vacancy=vacancies.get(title="no facts"), is_for_open_applications=True)
+    assert not filter_by_warning(vacancies, "not-for-google", at=at).filter(title="no facts").exists()
 
 
 def test_form_says_in_one_line_what_is_missing_after_saving() -> None:

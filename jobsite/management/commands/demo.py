@@ -93,7 +93,7 @@ class Command(BaseCommand):
         )
         self.stdout.flush()  # a pipe is buffered until the server stops
         if not no_serve:
-            settings.APPLY_PAGES = True
+            settings.CAREER_SITE = settings.APPLY_PAGES = True
             mail.collect()
             # a thread, which ends with the server
             threading.Thread(target=make_dispatcher(Stop(), base).run, name="deliver", daemon=True).start()
@@ -124,7 +124,8 @@ def summary(created: dict[str, int], new_accounts: list[str], base: str, *, is_s
     """Return a text for a terminal: what was created, addresses and accounts."""
     counts = ", ".join(f"{count} {kind}" for kind, count in created.items() if count)
     lines = [f"Created {counts}." if counts else "The demo content exists already; nothing was changed.", ""]
-    lines += [f"  {label + ':':<27}{base}{reverse(name)}" for label, name in LINKS.items()]
+    links = ({"Career site": "site:jobs"} if is_served or settings.CAREER_SITE else {}) | LINKS
+    lines += [f"  {label + ':':<27}{base}{reverse(name)}" for label, name in links.items()]
     if newest := Vacancy.objects.published().external().newest_first().first():
         links = {"An application form": "v1:single-vacancy-form"}
         if is_served or settings.APPLY_PAGES:

@@ -28,8 +28,8 @@ def test_start_page_shows_applications_to_read_of_own_brands(office):
     with CaptureQueriesContext(connection) as queries:
         response = office.anna.get("/admin/")
     counted = [each for each in queries.captured_queries if "LIMIT 100)" in each["sql"]]
-    # to read (the menu shares the number), interviews of today, without a decision
-    assert len(counted) == 3
+    # to read (the menu shares the number), without a decision; interviews are read
+    assert len(counted) == 2
 
     part = to_do(response)["Applications to read"]
     assert (part.count, [(row.text, row.note) for row in part.rows]) == ("1", [("Nurse", "1")])

@@ -32,7 +32,8 @@ ELSEWHERE = (
     "/account/reset/AAAA/set-password", "/account/reset/%00/x", "/account/reset/é/x", "/account/reset/MQ/%00", "/account/%00",
     "/account/receipt/%00", "/account/receipt/a:b:c/withdraw", "/account/receipt/é:1:x", "/account/receipt/" + ":" * 2000,
     "/account/applications/99999999999999999999999", "/account/applications/0/delete", "/account/applications/%00",
-    "/account/login/", "/account/x.css", "/account/reset/sent/x", "/favicon.ico/", "/robots.txt%00", "/server-status", "/metrics/x", "/debug",
+    "/account/login/", "/account/x.css", "/account/reset/sent/x", "/favicon.ico/", "/robots.txt%00", "/sitemap-%00.xml",
+    "/sitemap-99999999999999999999999.xml", "/sitemap-x.xml", "/jobs.atom/", "/feeds/indeed.xml?brand=%00", "/feeds/x", "/server-status", "/metrics/x", "/debug",
     "/__debug__/", "/actuator/env", "/wp-login.php", "/cgi-bin/x", "/%2f%2fevil.example", "/%5cevil.example", "/;/v1/vacancies",
 )  # fmt: skip
 

@@ -1,14 +1,20 @@
 """The career site of a brand on its own host: what it serves, where the main site leads, its color."""
 
+import re
 from typing import Any
 
 import pytest
+from django.conf import settings as site_settings
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from hypothesis import example, given
+from hypothesis.strategies import integers
 
 from applications.models import Application
+from jobsite.appearance import contrast
+from jobsite.site.hosts import stylesheet
 from tests.applications.test_apply_page import VALUES, make_open, post
 from tests.factories import make_brand, make_vacancy
 from vacancies.checks import hosts_of_brands_lead_here
@@ -144,3 +150,39 @@ def test_hosts_that_lead_elsewhere_are_reported(brands, settings):
     ]
     settings.CAREER_SITE = False
     assert hosts_of_brands_lead_here() == []
+
+
+def test_theme_of_a_brand_has_its_color_and_a_readable_text(client, brands):
+    def theme(host: str) -> tuple[str, str]:
+        [path] = re.findall(r'href="(/[^"]+\.css\?v=[^"]+)"', client.get("/jobs", HTTP_HOST=host).text)
+        answer = client.get(path, HTTP_HOST=host)
+        assert (answer["Content-Type"], answer["Cache-Control"]) == (
+            "text/css", "public, max-age=31536000, immutable",
+        )  # fmt: skip
+        return path, answer.text
+
+    first, css = theme(ACME)
+    assert css == ":root{--site:#ffcc00;--on-site:#000000}"
+    assert theme(MAIN)[1] == theme(OTHER)[1] == ":root{--site:#0b57b0;--on-site:#ffffff}"
+    Brand.objects.filter(host=ACME).update(accent="#000000")
+    assert theme(ACME)[1] == ":root{--site:#000000;--on-site:#ffffff}"
+    assert theme(ACME)[0] != first  # caches keep the style sheet for a year
+    assert client.get("/brands/unknown.css", HTTP_HOST=ACME).status_code == 404
+
+
+@given(accent=integers(0, 0xFFFFFF).map("#{:06x}".format))
+@example(accent="#ffffff")
+@example(accent="#777777")
+def test_text_on_each_color_is_readable(accent):
+    colors = re.findall("#[0-9a-f]{6}", stylesheet(Brand(accent=accent)))
+    assert colors[0] == accent
+    assert contrast(*colors) >= 4.5
+
+
+def test_button_of_any_color_has_an_edge_on_both_pages():
+    """A white button on a white page, and a black one on a dark page."""
+    css = (site_settings.BASE_DIR / "jobsite/static/jobsite/site.css").read_text()
+    assert re.search(r"\.button \{[^}]*border: 1px solid var\(--edge\)", css)
+    [light, dark] = re.findall(r"--paper: (#\w+);.*?--edge: (#\w+);", css.replace("#fff;", "#ffffff;"))
+    assert contrast(*light) >= 3
+    assert contrast(*dark) >= 3

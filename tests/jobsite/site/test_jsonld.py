@@ -11,7 +11,7 @@ from forms_structure import operations
 from jobsite.site.jsonld import job_posting, with_requirements
 from tests.factories import make_brand, make_option, make_vacancy
 from tests.forms_structure.strategies import section, text_field
-from tests.jobsite.site.postings import FOLDER, faults, postings
+from tests.jobsite.site.postings import FOLDER, faults, postings, second_opinion
 from tests.vacancies.sample_files import png
 from vacancies.models import Requisition, Vacancy
 
@@ -214,3 +214,13 @@ PEERS = {
 @pytest.mark.parametrize("name", PEERS)
 def test_schema_refuses_the_output_of_peers(name):
     assert faults(json.loads((FOLDER / f"peers/{name}.json").read_text())) == PEERS[name]
+
+
+@pytest.mark.slow("starts Node")
+def test_another_validator_finds_no_fault(client):
+    variants = [posting_of(client, **{"places": (GHENT,)} | values) for values, _ in VARIANTS.values()]
+    several = posting_of(client, places=(GHENT, LILLE))
+    peer = json.loads((FOLDER / "peers/wp_job_manager.json").read_text())
+    *ours, theirs = second_opinion([*variants, several, peer])
+    assert ours == [[]] * (len(VARIANTS) + 1)
+    assert theirs

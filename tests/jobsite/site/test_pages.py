@@ -304,6 +304,11 @@ def test_source_is_passed_on(client):
         assert f'href="http://testserver{vacancy.site_path}?source=a%26b"' in get(client, f"/jobs?{query}")
         assert f'href="/apply/{vacancy.pk}?source=a%26b"' in get(client, f"{vacancy.site_path}?{query}")
     assert f'href="/apply/{vacancy.pk}"' in get(client, vacancy.site_path)
+    make_vacancy()  # lists of several have an order
+    page = get(client, "/jobs?utm_source=a%26b&sort=title&utm_medium=x")
+    assert '<input type="hidden" name="source" value="a&amp;b">' in page
+    assert 'href="/jobs?sort=closes_at&amp;source=a%26b"' in page
+    assert '<link rel="canonical" href="http://testserver/jobs?sort=title">' in page
 
 
 def test_vacancy_with_an_application_url_leads_there(client):

@@ -1,8 +1,11 @@
 """Brands. applications.admin registers `BrandAdmin`."""
 
 from collections.abc import Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db.models import ForeignKey, ManyToManyField, QuerySet
 from django.forms import ModelChoiceField, ModelForm, ModelMultipleChoiceField
@@ -12,8 +15,10 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from jobsite.admin.base import as_id, counted
+from jobsite.api.absolute_urls import host_url
 from jobsite.types import UserRequest
 from vacancies.access import brands_of, colleagues_of
 from vacancies.admin.base import ContentAdmin, thumbnail
@@ -29,6 +34,34 @@ class BrandForm(ModelForm):
             raise ValidationError(_("Another brand has this value."), code="unique")
         return slug
 
+    def clean_host(self) -> str:
+        """Return the host as requests have it. A pasted URL without path is corrected."""
+        host = self.cleaned_data["host"].lower().removeprefix("https://").removeprefix("http://")
+        host = host.removesuffix("/").removesuffix(".")
+        with suppress(UnicodeError):  # the validator refuses it
+            host = host.encode("idna").decode()
+        if host and host == urlsplit(settings.PUBLIC_BASE_URL).netloc.lower():
+            raise ValidationError(_("This is the host of the main site."), code="main")
+        if host and Brand.objects.filter(host=host).exclude(pk=self.instance.pk).exists():
+            raise ValidationError(_("Another brand has this host."), code="unique")
+        return host
+
+    def clean_accent(self) -> str:
+        digits = self.cleaned_data["accent"].lower().removeprefix("#")
+        if len(digits) == 3:
+            digits = "".join(digit * 2 for digit in digits)
+        return f"#{digits}" if digits else ""
+
+    class Meta:
+        widgets: ClassVar = {
+            "accent": UnfoldAdminTextInputWidget(
+                attrs={"data-color": _("Choose a color"), "data-example": _("Apply")}
+            )
+        }
+
+    class Media:
+        js = ("vacancies/color.js",)
+
 
 class BrandAdmin(ContentAdmin):
     form = BrandForm
@@ -37,21 +70,22 @@ class BrandAdmin(ContentAdmin):
     search_fields = ("name",)
     fieldsets = (
         (None, {"fields": ("name", "slug", "description", "url", "vacancy_url", "form")}),
-        (_("Career site"), {"fields": ("host", "accent")}),
+        (_("Career site"), {"fields": ("host", "accent", "embed")}),
         (_("People"), {"fields": ("members", "requires_approval")}),
         (_("Icons"), {"fields": (
             "icon_small", "icon_small_url", "small_icon",
             "icon_large", "icon_large_url", "large_icon",
         )}),
     )  # fmt: skip
-    readonly_fields = ("small_icon", "large_icon")
+    readonly_fields = ("embed", "small_icon", "large_icon")
 
     def get_fieldsets(self, request: UserRequest, obj: Brand | None = None) -> Sequence[tuple]:
         """Members of a brand can see its applicants, and who switches approval off can publish alone. Only
         users who manage accounts can edit both."""
-        if request.user.has_perm("auth.change_user"):
-            return self.fieldsets
-        return [(name, spec) for name, spec in self.fieldsets if "members" not in spec["fields"]]
+        hidden = set() if request.user.has_perm("auth.change_user") else {"members"}
+        if not settings.CAREER_SITE:
+            hidden.add("host")
+        return [(name, spec) for name, spec in self.fieldsets if hidden.isdisjoint(spec["fields"])]
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
         """Users see their brands only, also where a brand is chosen."""
@@ -77,6 +111,23 @@ class BrandAdmin(ContentAdmin):
         """Check access: Django's view does not use `get_queryset`."""
         get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
         return super().history_view(request, object_id, **kwargs)
+
+    @display(description=_("List for another website"))
+    def embed(self, brand: Brand) -> str:
+        """Return the lines to copy (jobsite/site/embed.js)."""
+        if not brand.slug:  # it is being added
+            return "-"
+        base = host_url(brand.host) or settings.PUBLIC_BASE_URL or "https://jobs.example.com"
+        lines = (
+            format_html('<script type="module" src="{}/embed.js"></script>', base),
+            format_html(
+                '<job-vacancies filter-brand="{}" size="10"><a href="{}/jobs">{}</a></job-vacancies>',
+                brand.slug,
+                base,
+                brand.name,
+            ),
+        )
+        return format_html('<pre class="copy">{}</pre>', "\n".join(lines))
 
     @display(description=_("Current small icon"))
     def small_icon(self, brand: Brand) -> str:
