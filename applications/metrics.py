@@ -14,8 +14,8 @@ COUNT_MAX = 10_000  # rows counted: more are reported as this number
 
 
 def collect() -> Iterator[GaugeMetricFamily]:
-    """Yield how many emails are due, how old the oldest one is that is not sent yet (bulk emails take long, and
-    are left out), and how many failed; and how many of the newest files of applicants this node lacks."""
+    """Yield how many emails are due, how old the oldest one is that is not sent yet (without bulk emails,
+    which take long), and how many failed; and how many of the newest files of applicants this node lacks."""
     now = timezone.now()
     waiting = Message.objects.filter(state__in=Message.WAITING).order_by()
     due = waiting.filter(next_at__lte=now).values("pk")[:COUNT_MAX].count()
