@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core import signing
+from django.utils import timezone
 
+from applications.mail.links import alert_token
+from applications.models import JobAlert
 from applications.submissions.links import receipt_path
 from tests import admin_pages
 from tests.applications.applicants import make_anonymous
@@ -115,8 +118,20 @@ def applicant(world: SimpleNamespace, settings: Any) -> SimpleNamespace:
     thanks = signing.dumps(own.pk, salt="applications.thanks")
     links = (receipt, *(f"{receipt}/{name}" for name in ("withdraw", "delete", "account")))
     account = f"/account/applications/{own.pk}"
+    alerts = [
+        JobAlert.objects.create(
+            address=f"a{n}@example.org", address_folded=f"a{n}@example.org", query="filter%5Bsearch%5D=x",
+            language="en", frequency="daily", confirmed_at=confirmed_at, ends_at=timezone.now(),
+        )
+        for n, confirmed_at in enumerate((timezone.now(), None))
+    ]  # fmt: skip
+    confirmed, waiting = (f"/alerts/{alert_token(alert)}" for alert in alerts)
     return SimpleNamespace(
         session=admin_pages.session_of(user),
+        visitors=(
+            "/alerts?filter[search]=x", "/alerts/sent", waiting.replace("alerts", "alerts/confirm"),
+            confirmed, f"{confirmed}/unsubscribe",
+        ),
         everybody=(
             "/account/login", "/account/reset", "/account/reset/sent", "/account/reset/x/y", *links,
             "/account/receipt/x", "/account/deleted", "/account/nothing", f"/apply/{vacancy.pk}", "/apply/0",
@@ -130,10 +145,16 @@ def applicant(world: SimpleNamespace, settings: Any) -> SimpleNamespace:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("who", ["everybody", "signed_in"])
+@pytest.mark.parametrize("who", ["everybody", "signed_in", "visitors"])
 def test_pages_of_applicants_are_accessible(
-    live_server: Any, browser_page: Any, applicant: SimpleNamespace, console: Console, who: str
+    live_server: Any,
+    browser_page: Any,
+    applicant: SimpleNamespace,
+    console: Console,
+    settings: Any,
+    who: str,
 ) -> None:
+    settings.CAREER_SITE = who == "visitors"
     page, site = browser_page, live_server.url
     if who == "signed_in":
         page.context.add_cookies([{"name": "sessionid", "value": applicant.session, "url": site}])
