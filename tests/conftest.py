@@ -47,6 +47,15 @@ def pytest_collection() -> Iterator[Any]:
         gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that use the database: of the fast ones, the others are the same on PostgreSQL."""
+    for item in items:
+        names = {"db", "django_db_setup"}.intersection(getattr(item, "fixturenames", ()))
+        if names or item.get_closest_marker("django_db"):
+            item.add_marker(pytest.mark.database)
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix, tmp_path_factory):
     """SQLite in a file, which is a copy of a migrated one. In memory, the threads of a live server share the

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from tests.servers import ROOT, SYSTEM_ENV, TIMEOUT, free_port, until
+from tests.servers import ROOT, SYSTEM_ENV, TIMEOUT, copy_template, free_port, until
 from vacancies.exchange.serializers import ItemSerializer
 
 DEMO_TIME = datetime.fromisoformat("2026-11-21T08:55:00+00:00")  # the documents show the demo of this time
@@ -117,6 +117,7 @@ def environment(folder):
 def demo(tmp_path_factory):
     """The base URL of a demo that is created and served at DEMO_TIME."""
     folder, port = tmp_path_factory.mktemp("demo"), free_port()
+    copy_template(folder / "db.sqlite3")
     clock = (
         "import sys, datetime, time_machine; "
         f"time_machine.travel(datetime.datetime.fromisoformat({DEMO_TIME.isoformat()!r})).start(); "

@@ -3,13 +3,13 @@
 They have no session, so no CSRF token: what they do needs the token of the link, or sends an email.
 """
 
-from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 from django.conf import settings
 from django.core.signing import BadSignature
 from django.http import Http404, HttpResponse, HttpResponsePermanentRedirect
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
@@ -29,21 +29,21 @@ from jobsite.api.problems import RETRY_AFTER, InvalidParameters
 from jobsite.api.throttling import RateLimit
 from jobsite.languages import site_language
 from jobsite.site.hosts import Site, page_path
-from jobsite.site.views import career_page, on_site, respond
+from jobsite.site.views import View, career_page, on_site, respond
 
 ATTEMPTS = "20/hour"  # for each client
 ADDRESS, FREQUENCY = "address", "frequency"
 Frequency = JobAlert.Frequency
 
 
-def form_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def form_page(view: View) -> View:
     """A page with a form, in the language of its path. It is not stored, and its address goes nowhere."""
 
     @csrf_exempt
     @require_http_methods(["GET", "HEAD", "POST"])
     @on_site
     @wraps(view)
-    def page(site: Site, language: str = "", **kwargs: Any) -> HttpResponse:
+    def page(site: Site, language: str = "", **kwargs: Any) -> HttpResponseBase:
         with translation.override(language or site_language()):
             response = view(site, **kwargs)
         # not no-store: browsers then forget what was typed

@@ -1,8 +1,8 @@
 """Property-based tests of the API: schemathesis generates requests from the OpenAPI document.
 
-SCHEMATHESIS_CASES is the number of cases for each operation; three get a quarter. `-s` shows how many requests
-were made. The seed is fixed, so each run sends the same requests and each failure is reproducible. SCHEMATHESIS_SEED=random
-sends others: use it by hand, with more cases.
+SCHEMATHESIS_CASES is the number of cases for each operation; three get a quarter. `-s` shows how many
+requests were made. The seed is fixed, so each run sends the same requests and each failure is reproducible.
+SCHEMATHESIS_SEED=random sends others: use it by hand, with more cases.
 
 Importing schemathesis takes seconds, and pytest's workers import every module: the tests import it when they
 run, and pyproject.toml turns its pytest plugin off.

@@ -109,13 +109,13 @@ def test_every_hour_of_a_clock_change_is_the_right_instant(first, hours):
     assert first.astimezone(BRUSSELS).hour == (first + hours * HOUR).astimezone(BRUSSELS).hour == 0
 
 
-@pytest.mark.slow("10,000 calendars, read by icalendar and in Node")
+@pytest.mark.slow("a thousand calendars, read by icalendar and in Node")
 def test_other_implementations_read_the_same():
     node.require()
     written: list[tuple[dict, str]] = []
 
     @settings(
-        max_examples=10_000, deadline=None, database=None, phases=[Phase.generate],
+        max_examples=1_000, deadline=None, database=None, phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     @given(invitations)
@@ -129,7 +129,7 @@ def test_other_implementations_read_the_same():
     command = ["node", str(node.FOLDER / "calendar.mjs")]
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True, timeout=120)
     found = [json.loads(line) for line in done.stdout.split("\n") if line]
-    assert len(found) == len(written) > 9_000
+    assert len(found) == len(written) > 900
     assert [
         (each, text) for (each, text), events in zip(written, found, strict=True) if events != [each]
     ] == []

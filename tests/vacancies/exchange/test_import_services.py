@@ -1,6 +1,8 @@
 """import_vacancies from a running service: lists, order, time zones, addresses and failures."""
 
 import json
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import ClassVar
@@ -106,12 +108,11 @@ def test_interrupted_import_can_be_continued(source, monkeypatch):
 
 
 @pytest.mark.slow("imports from a running service")
-@pytest.mark.each_database
 def test_unauthorised_internal_list_is_reported(source, monkeypatch):
     monkeypatch.setitem(source.env, "INTERNAL_ACCESS", "authenticated")
-    imports = "from django.contrib.auth.models import User; "
-    source.manage("shell", "-v0", "-c", imports + "User.objects.create_user('eve', is_staff=True)")
-    token = source.manage("issue_token", "eve").stdout.strip()
+    imports = "from django.contrib.auth.models import User; from django.core.management import call_command; "
+    make = "User.objects.create_user('eve', is_staff=True); call_command('issue_token', 'eve')"
+    token = source.manage("shell", "-v0", "-c", imports + make).stdout.strip()
     with source.serve() as url:
         code, summary, lines = run(url)
         with_token = run(url, "--token", token)
@@ -127,6 +128,14 @@ def test_unauthorised_internal_list_is_reported(source, monkeypatch):
 PUBLIC, INTERNAL = "/v1/vacancies", "/v1/vacancies/internal"
 
 
+def rows_of(instance):
+    names = ("vacancy", "place", "vacancyoption", "filteroption", "brand", "recruiter", "vacancyrecruiter")
+    with closing(sqlite3.connect(instance.folder / "db.sqlite3")) as database:
+        database.row_factory = sqlite3.Row
+        read = {name: database.execute(f"SELECT * FROM vacancies_{name} ORDER BY id") for name in names}
+        return {name: [dict(row) for row in rows] for name, rows in read.items()}
+
+
 def copies(folder, count=40):
     """Copy generated vacancies of instance A to B and back over HTTP, and to C by files. Return the items of
     each instance by list, the rows of A before and after, and the last lines of the imports."""
@@ -135,9 +144,7 @@ def copies(folder, count=40):
         for name, code in (("a", "en"), ("b", "nl"), ("c", "fr"))
     )
     a.manage("generate_vacancies", str(count))
-    models = ("Vacancy", "Place", "VacancyOption", "FilterOption", "Brand", "Recruiter", "VacancyRecruiter")
-    rows = [a.manage("dumpdata", *(f"vacancies.{model}" for model in models)).stdout]
-    found, told = [], []
+    rows, found, told = [rows_of(a)], [], []
 
     def take(target, *words):
         done = target.manage("import_vacancies", *words)
@@ -164,7 +171,7 @@ def copies(folder, count=40):
         take(c, str(write(folder, found[0][PUBLIC], "public.json")))
         take(c, "--internal", str(write(folder, found[0][INTERNAL], "internal.json")))
         found += [items_of(url) for url in (url_a, url_b, url_c)]
-    rows.append(a.manage("dumpdata", *(f"vacancies.{model}" for model in models)).stdout)
+    rows.append(rows_of(a))
     return found, rows, told
 
 
@@ -175,7 +182,7 @@ def test_instances_copy_from_each_other_without_loss(tmp_path):
     assert [summary.startswith("Nothing changed") for summary, _ in told[1:3]] == [True, True], told
     assert [notes for _, notes in told] == [[]] * 5
     assert before == after  # also the pay that is not public, and fractions of seconds
-    assert '"is_pay_public": false' in before
+    assert 0 in [row["is_pay_public"] for row in before["vacancy"]]
     assert others == [first] * 3
 
 
