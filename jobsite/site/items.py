@@ -53,7 +53,9 @@ class Item:
     def page(self) -> str:
         """The address of its page, which gets to know where the visitor comes from."""
         address: str = self.item["url"]
-        return f"{address}?{urlencode({'source': self.source})}" if self.source else address
+        if not self.source:
+            return address
+        return f"{address}{'&' if '?' in address else '?'}{urlencode({'source': self.source})}"
 
     @property
     def text_language(self) -> str:

@@ -311,6 +311,11 @@ def test_source_is_passed_on(client):
     assert '<link rel="canonical" href="http://testserver/jobs?sort=title">' in page
 
 
+def test_source_is_added_to_the_query_of_another_website(client):
+    vacancy = make_vacancy(brand=make_brand("Else", vacancy_url="https://else.test/?job="))
+    assert f'href="https://else.test/?job={vacancy.pk}&amp;source=mail"' in get(client, "/jobs?source=mail")
+
+
 def test_vacancy_with_an_application_url_leads_there(client):
     vacancy = make_vacancy(apply_url="https://acme.test/apply?a=1&b=2")
     assert 'href="https://acme.test/apply?a=1&amp;b=2"' in get(client, vacancy.site_path)
