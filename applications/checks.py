@@ -123,9 +123,8 @@ def senders_are_allowed() -> list[CheckMessage]:
 def emails_are_delivered() -> list[CheckMessage]:
     """Report emails that nobody sends."""
     before = timezone.now() - WAIT_MAX
-    waiting = (
-        Message.objects.filter(state__in=Message.WAITING, queued_at__lt=before).order_by("queued_at").first()
-    )
+    rows = Message.objects.filter(state__in=Message.WAITING, is_bulk=False, queued_at__lt=before)
+    waiting = rows.order_by("queued_at").first()
     if waiting is None:
         return []
     return [

@@ -14,14 +14,14 @@ COUNT_MAX = 10_000  # rows counted: more are reported as this number
 
 
 def collect() -> Iterator[GaugeMetricFamily]:
-    """Yield how many emails are due, how old the oldest one is that is not sent yet, and how many failed; and
-    how many of the newest files of applicants this node lacks."""
+    """Yield how many emails are due, how old the oldest one is that is not sent yet (without bulk emails,
+    which take long), and how many failed; and how many of the newest files of applicants this node lacks."""
     now = timezone.now()
     waiting = Message.objects.filter(state__in=Message.WAITING).order_by()
     due = waiting.filter(next_at__lte=now).values("pk")[:COUNT_MAX].count()
     yield gauge("dispatch_due", f"Items that are due, {COUNT_MAX} for more.", ("work",), {("email",): due})
 
-    oldest = waiting.aggregate(at=Min("queued_at"))["at"]
+    oldest = waiting.filter(is_bulk=False).aggregate(at=Min("queued_at"))["at"]
     age = max(0.0, (now - oldest).total_seconds()) if oldest else 0
     help_text = "Age of the oldest item that is not done and did not fail."
     yield gauge("dispatch_age_seconds", help_text, ("work",), {("email",): age})

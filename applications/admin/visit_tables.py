@@ -53,7 +53,7 @@ def table(
     headings = [_("Vacancy")] * has_vacancies + [_("Source")] * has_sources
     headings += [_("Page views"), _("Applications started"), _("Applications sent"), _("Conversion (%)")]
     headings += [_("Vacancy number")] * has_vacancies
-    bars = [(str(row[0]), float(str(row[1]))) for row in rows] if first == 1 else []
+    bars = [(str(row[0]), float(str(row[1]))) for row in rows if row[1]] if first == 1 else []
     bars.sort(key=lambda bar: -bar[1])
     chart = bar_chart(bars[:MAX_BARS]) if bars else ""
     return ReportTable(code, title, headings, rows, chart, note=deleted_note() if rows else "")

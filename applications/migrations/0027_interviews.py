@@ -82,53 +82,6 @@ class Migration(migrations.Migration):
                 verbose_name="name the applicant in invitations of colleagues",
             ),
         ),
-        migrations.AddField(
-            model_name="historyentry",
-            name="details",
-            field=models.TextField(blank=True, db_default="", default="", editable=False, max_length=2000),
-        ),
-        migrations.AddField(
-            model_name="historyentry",
-            name="ends_at",
-            field=models.DateTimeField(blank=True, editable=False, null=True),
-        ),
-        migrations.AddField(
-            model_name="historyentry",
-            name="is_cancelled",
-            field=models.BooleanField(
-                db_default=False, default=False, editable=False, verbose_name="cancelled"
-            ),
-        ),
-        migrations.AddField(
-            model_name="historyentry",
-            name="place",
-            field=models.CharField(blank=True, db_default="", default="", editable=False, max_length=300),
-        ),
-        migrations.AddField(
-            model_name="historyentry",
-            name="sequence",
-            field=models.PositiveIntegerField(db_default=0, default=0, editable=False),
-        ),
-        migrations.AddField(
-            model_name="historyentry",
-            name="uid",
-            field=models.CharField(blank=True, db_default="", default="", editable=False, max_length=32),
-        ),
-        migrations.AddField(
-            model_name="historyentry",
-            name="video_url",
-            field=models.URLField(blank=True, db_default="", default="", editable=False, max_length=500),
-        ),
-        migrations.AddField(
-            model_name="historyentry",
-            name="zone",
-            field=models.CharField(blank=True, db_default="", default="", editable=False, max_length=64),
-        ),
-        migrations.AddField(
-            model_name="message",
-            name="calendar",
-            field=models.TextField(blank=True, db_default="", default="", editable=False),
-        ),
         migrations.CreateModel(
             name="CalendarFeed",
             fields=[

@@ -2,7 +2,12 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from jobsite.ops.online_migrations import AddConstraintOnline, AddForeignKeyOnline, AddIndexOnline
+from jobsite.ops.online_migrations import (
+    AddColumnOnline,
+    AddConstraintOnline,
+    AddForeignKeyOnline,
+    AddIndexOnline,
+)
 
 
 class Migration(migrations.Migration):
@@ -14,6 +19,53 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        AddColumnOnline(
+            model_name="historyentry",
+            name="details",
+            field=models.TextField(blank=True, db_default="", default="", editable=False, max_length=2000),
+        ),
+        AddColumnOnline(
+            model_name="historyentry",
+            name="ends_at",
+            field=models.DateTimeField(blank=True, editable=False, null=True),
+        ),
+        AddColumnOnline(
+            model_name="historyentry",
+            name="is_cancelled",
+            field=models.BooleanField(
+                db_default=False, default=False, editable=False, verbose_name="cancelled"
+            ),
+        ),
+        AddColumnOnline(
+            model_name="historyentry",
+            name="place",
+            field=models.CharField(blank=True, db_default="", default="", editable=False, max_length=300),
+        ),
+        AddColumnOnline(
+            model_name="historyentry",
+            name="sequence",
+            field=models.PositiveIntegerField(db_default=0, default=0, editable=False),
+        ),
+        AddColumnOnline(
+            model_name="historyentry",
+            name="uid",
+            field=models.CharField(blank=True, db_default="", default="", editable=False, max_length=32),
+        ),
+        AddColumnOnline(
+            model_name="historyentry",
+            name="video_url",
+            field=models.URLField(blank=True, db_default="", default="", editable=False, max_length=500),
+        ),
+        AddColumnOnline(
+            model_name="historyentry",
+            name="zone",
+            field=models.CharField(blank=True, db_default="", default="", editable=False, max_length=64),
+        ),
+        AddColumnOnline(
+            model_name="message",
+            name="calendar",
+            field=models.TextField(blank=True, db_default="", default="", editable=False),
+        ),
         AddForeignKeyOnline(
             model_name="historyentry",
             name="author",

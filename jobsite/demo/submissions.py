@@ -1,6 +1,7 @@
 """Submits application forms of the demo for people without an account."""
 
 import json
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from django.core.files.base import ContentFile
@@ -14,6 +15,10 @@ from forms_structure.choices import CHECKED, FieldRole, FieldType
 from jobsite.demo.content import CONTENT, page
 from jobsite.types import JsonObject
 from vacancies.models import Vacancy
+from vacancies.statistics.recording import day_of
+from vacancies.statistics.visits import Key, folded, store
+
+VISITED_DAYS = 14
 
 
 @transaction.atomic
@@ -48,7 +53,17 @@ def load_submissions(*, at: datetime) -> int:
         made += 1
     receipts = Message.objects.filter(state=Message.State.QUEUED)
     receipts.update(state=Message.State.SENT, attempts=1, finished_at=F("queued_at"))
+    store(dict(_visits(at)))
     return made
+
+
+def _visits(at: datetime) -> Iterator[tuple[Key, list[int]]]:
+    """Yield the visits of the last days of the vacancies that have submissions, by source."""
+    sources = Submission.objects.values_list("application__vacancy_id", "source").distinct()
+    for vacancy, source in sources:
+        for day in range(VISITED_DAYS):
+            views = 3 + (vacancy + 7 * day + len(source)) % 11
+            yield (vacancy, day_of(at - timedelta(days=day)), folded(source)), [views, views // 6]
 
 
 def _filled_in(form: ServedForm, row: JsonObject, at: datetime) -> tuple[JsonObject, dict[str, ContentFile]]:

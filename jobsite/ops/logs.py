@@ -43,7 +43,10 @@ _SECRETS = (
     (re.compile(r"\?[^\s\"'<>=]{0,200}=[^\s\"'<>]*"), "?..."),
     # links that contain a secret
     (
-        re.compile(r"(/preview/|/account/(?:reset|receipt|invitation|calendar)/|/apply/thanks/)[^\s\"'<>?]+"),
+        re.compile(
+            r"(/preview/|/account/(?:reset|receipt|invitation|calendar)/|/apply/thanks/|/alerts/)"
+            r"[^\s\"'<>?]+"
+        ),
         r"\1...",
     ),
     (re.compile(r"(?i)\b(bearer|basic)\s++[\w.~+/=-]{6,}"), r"\1 ..."),

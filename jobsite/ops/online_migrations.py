@@ -126,6 +126,23 @@ class CreateModelOnline(migrations.CreateModel):
         return table in schema_editor.connection.introspection.table_names()
 
 
+class AddColumnOnline(migrations.AddField):
+    """Adds a column with a default, in a transaction of its own: with others, its lock would be held until
+    all are done. Does nothing if the column exists, so that an interrupted migration can be repeated."""
+
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        model = to_state.apps.get_model(app_label, self.model_name)
+        if model._meta.get_field(self.name).column not in _columns(schema_editor, model._meta.db_table):
+            with _atomic(schema_editor):
+                super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+
 class AddForeignKeyOnline(migrations.AddField):
     """Adds a nullable column, which is fast, and creates its index concurrently."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.signing import BadSignature
-from django.http import Http404, HttpResponse, HttpResponsePermanentRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.utils import timezone, translation
@@ -78,9 +78,9 @@ def sign_up_page(site: Site) -> HttpResponse:
     brand = site.brand or brand
     address = request.POST.get(ADDRESS, "").strip(" ")
     frequency = request.POST.get(FREQUENCY, Frequency.DAILY)
-    status, errors = 200, dict[str, str]()
+    limit, status, errors = RateLimit(ATTEMPTS), 200, dict[str, str]()
     if request.method == "POST":
-        status, errors = _errors(site, address, frequency)
+        status, errors = _errors(request, limit, address, frequency)
         if not errors:
             operations.sign_up(
                 address=address,
@@ -105,13 +105,15 @@ def sign_up_page(site: Site) -> HttpResponse:
     }
     response = respond(site, "alerts.html", context, status=status)
     if status == 429:
-        response["Retry-After"] = "3600"
+        response["Retry-After"] = str(int(limit.wait()))
     return response
 
 
-def _errors(site: Site, address: str, frequency: str) -> tuple[int, dict[str, str]]:
+def _errors(
+    request: HttpRequest, limit: RateLimit, address: str, frequency: str
+) -> tuple[int, dict[str, str]]:
     """Return the status and the errors, by field, of what was posted."""
-    request, limit, errors = site.request, RateLimit(ATTEMPTS), {}
+    errors = {}
     if not is_address(address):
         errors[ADDRESS] = _("Enter one e-mail address, such as name@example.com.")
     if frequency not in Frequency.values:

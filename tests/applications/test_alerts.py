@@ -1,5 +1,6 @@
 """Job alerts: sign-up, confirmation, what they tell, and their end."""
 
+import re
 from datetime import timedelta
 from email import message_from_bytes
 
@@ -9,6 +10,7 @@ from django.test import Client
 
 from applications.alerts import operations
 from applications.alerts.job import JobAlerts
+from applications.alerts.mail import NewsEmails, queue_confirmation, queue_renewal
 from applications.mail.delivery import MailDelivery, as_email
 from applications.mail.links import alert_token
 from applications.models import BrandMail, JobAlert, Message, ToldVacancy
@@ -17,6 +19,7 @@ from jobsite.models import Erasure
 from tests.applications.personal_data import run
 from tests.conftest import NOW
 from tests.factories import make_brand, make_option, make_vacancy
+from tests.vacancies.test_languages import MARK, leftovers
 from vacancies.models import Requisition
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at")]
@@ -138,10 +141,11 @@ def test_invalid_sign_up_stores_nothing():
     assert not Message.objects.exists()
 
 
-def test_sign_ups_of_a_client_are_limited(settings):
+def test_sign_ups_of_a_client_are_limited(settings, monkeypatch):
     settings.RATE_LIMIT = "600/min"
-    answers = [sign_up(address=f"a{n}@example.org") for n in range(21)]
-    assert [each.status_code for each in answers] == [302] * 20 + [429]
+    monkeypatch.setattr("jobsite.site.alerts.ATTEMPTS", "2/hour")
+    answers = [sign_up(address=f"a{n}@example.org") for n in range(3)]
+    assert [each.status_code for each in answers] == [302, 302, 429]
     assert answers[-1].has_header("Retry-After")
 
 
@@ -153,6 +157,31 @@ def test_pages_are_404_without_the_career_site(settings):
     make_vacancy()
     morning()
     assert not Message.objects.exists()
+
+
+def test_pages_and_emails_are_in_the_language_of_the_alert():
+    """No text and no line is the same in English, unless it is a name or an address."""
+    vacancy, found = make_vacancy(title=MARK, location=MARK), {}
+    for language, place in (("en", ""), ("nl", "/nl")):
+        alert = make_alert("filter%5Bsearch%5D=zyx&filter%5Bnear%5D=51,4,9", language=language)
+        path = f"{place}/alerts/{alert_token(alert)}"
+        pages = [Client().get(f"{path}?saved"), Client().get(f"{path}/unsubscribe")]
+        mail = NewsEmails(at=NOW).email(alert, [vacancy])
+        emails = [mail, queue_confirmation(alert, at=NOW), queue_renewal(alert, at=NOW)]
+        alert.confirmed_at = None
+        alert.save()
+        pages += [
+            sign_up("filter[search]=zyx", "x", page=f"{place}/alerts", frequency="x"),
+            sign_up(page=f"{place}/alerts", contact_me_by_fax="x"),
+            Client().get(f"{place}/alerts/sent"),
+            Client().get(path, follow=True),
+            Client().post(f"{path}/unsubscribe"),
+        ]
+        lines = [*(each.subject for each in emails), *(x for each in emails for x in each.body.splitlines())]
+        found[language] = pages, {line for line in lines if not re.search(f"https?://|^$|{MARK}", line)}
+    for page, english in zip(found["nl"][0], found["en"][0], strict=True):
+        assert leftovers(page, english, "nl") == set()
+    assert (found["nl"][1] & found["en"][1], len(found["nl"][1])) == (set(), len(found["en"][1]))
 
 
 # --- What is told --------------------------------------------------------------------------------------

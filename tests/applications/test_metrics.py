@@ -39,10 +39,11 @@ def test_gauges_count_what_waits_and_what_failed(at):
     put(30, next_at=NOW + timedelta(minutes=1))
     put(90, state="sent")
     put(90, state="failed")
+    put(120, is_bulk=True)
 
     make_file(make_submission(make_application(), {}))  # a row without its file
 
-    expected = {"due": [2], "age_seconds": [1800], "failed": [1]}
+    expected = {"due": [3], "age_seconds": [1800], "failed": [1]}
     expected = {f"jobsite_dispatch_{name}": values for name, values in expected.items()}
     assert gauges() == expected | {"jobsite_private_files_missing": [1]}
 
@@ -51,6 +52,7 @@ def test_check_warns_about_emails_that_nobody_sends(at):
     put(90, state="sent")
     put(90, state="failed")
     put(9)
+    put(120, is_bulk=True)
     assert emails_are_delivered() == []
 
     put(11, next_at=NOW + timedelta(minutes=1))

@@ -24,7 +24,7 @@ from django.test import RequestFactory
 from jobsite.site.jsonld import TEXTS, job_posting, with_requirements
 from tests.jobsite.site.postings import faults, second_opinion
 from vacancies.api.v1 import VacancySerializer
-from vacancies.models import Place, Vacancy
+from vacancies.models import Place, Recruiter, Vacancy
 from vacancies.querysets import VacancyQuerySet
 
 BATCH = 500
@@ -79,7 +79,8 @@ def main() -> None:
     generated = list(Vacancy.objects.values_list("pk", flat=True))
     check("Generated", Vacancy.objects.all())
     if options.real:
-        call_command("import_vacancies", *options.real, stdout=sys.stderr)
+        recruiter = str(Recruiter.objects.earliest("pk").pk)  # of items without one
+        call_command("import_vacancies", *options.real, "--recruiter", recruiter, stdout=sys.stderr)
         real = Vacancy.objects.exclude(pk__in=generated)
         check("Real", real)
         give_places()

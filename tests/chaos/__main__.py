@@ -20,7 +20,7 @@ from typing import Any
 from django.db import connections
 
 from tests import servers
-from tests.chaos import database, versions
+from tests.chaos import database, traffic, versions
 from tests.chaos.durability import postgresql, sqlite
 from tests.chaos.machines import faults, programs
 from tests.chaos.machines.cluster import Cluster
@@ -36,6 +36,7 @@ Outcome = tuple[str, list[Any], list[str]]  # key, cells of the row, violations
 def single(options: argparse.Namespace, folder: Path, stack: ExitStack) -> Iterator[Outcome]:
     if options.quick:  # runs beside other tests, on slow machines: staleness is not measured there
         versions.max_staleness = 60
+        traffic.pause = 0.03
     if options.vacancies > 100_000:
         servers.process.TIMEOUT = 120
     env = {"WEB_CONCURRENCY": "1"} if options.quick else {}  # a node starts in half the time

@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.servers import Postgres
+from tests.servers import Postgres, copy_template
 
 AGAIN = {409, 429, 502, 503, 504}  # statuses after which a client repeats the request with the same key
 REPEATED = 0.1  # of the requests that got a 201 are sent once more
@@ -101,6 +101,8 @@ def create() -> Site:
     from django.core.management import call_command
     from django.db import connection
 
+    if connection.vendor == "sqlite":
+        copy_template(Path(connection.settings_dict["NAME"]))
     call_command("migrate", verbosity=0)
     site = open_vacancies(VACANCIES)
     connection.close()

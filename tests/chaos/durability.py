@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import servers
+from tests.chaos import traffic
 from tests.chaos.config import ENV
 from tests.chaos.recruiter import Recruiter
 from tests.chaos.site import Site
@@ -113,7 +114,7 @@ class PlainReader(threading.Thread):
         self.failed: dict[str, list[str]] = defaultdict(list)
 
     def run(self) -> None:
-        while not self.ended.is_set():
+        while not self.ended.wait(traffic.pause):
             path = random.choice(self.paths)
             step, start = self.step[0], time.monotonic()
             try:
@@ -150,6 +151,7 @@ def sqlite(folder: Path, seconds: float, kills: int) -> tuple[list[Any], list[st
     """Kill one of four writers after another, beside a site with readers and a recruiter."""
     env = ENV | {"DATABASE_URL": f"sqlite:///{folder / 'site.sqlite3'}", "WEB_CONCURRENCY": "1",
                      "STATIC_ROOT": str(folder / "static")}  # fmt: skip
+    servers.copy_template(folder / "site.sqlite3")
     pks = json.loads(call(env, "set-up"))
     node = servers.Gunicorn(folder / "sqlite_node", env)
     ended, step = threading.Event(), [""]

@@ -23,10 +23,8 @@ from vacancies.operations import publication
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 DATES = [
-    datetime(2026, 11, 22, 8, tzinfo=UTC),
     datetime(2026, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
     datetime(2027, 3, 28, 0, 59, 59, tzinfo=UTC),
-    datetime(2028, 2, 29, 12, tzinfo=UTC),
 ]
 
 

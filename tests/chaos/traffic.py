@@ -18,6 +18,7 @@ from tests.chaos.versions import Version, VersionedOracle
 
 READERS = 4
 RATE = 10  # writes a second
+pause = 0.0  # seconds between two requests of a reader
 MOST_PUBLISHED = 25  # vacancies of the pool
 
 
@@ -166,6 +167,7 @@ class Reader(threading.Thread):
 
     def run(self) -> None:
         while not self.ended.is_set():
+            time.sleep(pause)
             if self.paused.is_set():
                 time.sleep(0.01)
                 continue

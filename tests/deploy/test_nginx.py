@@ -269,7 +269,7 @@ def test_error_without_a_working_node_has_retry_after(edge, fail_nodes):
 def test_error_log_has_no_personal_link(edge, fail_nodes):
     fail_nodes(2)
     pages = ("reset/MQ", "receipt", "invitation", "calendar")
-    links = ("/preview/", *(f"/account/{page}/" for page in pages), "/apply/thanks/")
+    links = ("/preview/", *(f"/account/{page}/" for page in pages), "/apply/thanks/", "/nl/alerts/")
     assert [edge.nginx.request(f"{link}zyxsecret").status for link in links] == [502] * len(links)
     assert edge.nginx.request("/after").status == 502
     log = edge.nginx.conf.with_name("error.log")
@@ -344,6 +344,8 @@ def test_access_log_has_no_query_token_or_full_address(edge):
         f"/account/reset/{secret}/{secret}",
         f"/account/receipt/{secret}/withdraw",
         f"/apply/thanks/{secret}",
+        f"/alerts/confirm/{secret}",
+        f"/nl/alerts/{secret}/unsubscribe",
     )
     paths = (f"/v1/vacancies/3?preview={secret}", f"/preview/{secret}", *paths)
     for client in ("203.0.113.77", "2001:db8:77:1:2:3:4:5"):
@@ -353,7 +355,7 @@ def test_access_log_has_no_query_token_or_full_address(edge):
                 Authorization=f"Bearer {secret}", Referer=f"https://a/{secret}",
             )  # fmt: skip
 
-    servers.until(lambda: sum(line["request_id"] == "logged-request" for line in edge.nginx.lines) == 10)
+    servers.until(lambda: sum(line["request_id"] == "logged-request" for line in edge.nginx.lines) == 14)
 
     lines = [line for line in edge.nginx.lines if line["request_id"] == "logged-request"]
     assert "zyx" not in json.dumps(lines)
@@ -363,7 +365,9 @@ def test_access_log_has_no_query_token_or_full_address(edge):
         "/account/reset/...",
         "/account/receipt/...",
         "/apply/thanks/...",
+        "/alerts/...",
+        "/nl/alerts/...",
     ]
-    assert [line["path"] for line in lines[:5]] == logged
+    assert [line["path"] for line in lines[:7]] == logged
     assert {line["network"] for line in lines} == {"203.0.113.0", "2001:db8:77::"}
     assert {line["status"] for line in lines} == {200}

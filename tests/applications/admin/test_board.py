@@ -7,6 +7,7 @@ from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils.functional import empty
 from pytest_django.asserts import assertContains, assertNotContains
 
 from applications.admin import board
@@ -88,6 +89,7 @@ def test_board_of_a_vacancy_counts_once_and_makes_no_filter(office):
 
     assert len([query for query in queries if 'SELECT (SELECT U0."stage_id"' in query["sql"]]) == 1
     assert page.context["form"] is None
+    assert page.context["available_apps"]._wrapped is empty  # not made: it is not shown
 
 
 def test_auditor_sees_cards_without_forms(office):

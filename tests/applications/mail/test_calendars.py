@@ -78,7 +78,7 @@ def read(text):
     }  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(invitations)
 def test_entry_is_read_as_it_was_written(each):
     text = invitation(each, at=each.starts_at)

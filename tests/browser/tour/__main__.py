@@ -54,6 +54,7 @@ def served(checkout: Path, python: str, folder: Path) -> Iterator[str]:
     env |= {
         "DATABASE_URL": f"sqlite:///{folder / 'tour.sqlite3'}", "MEDIA_ROOT": str(folder / "media"),
         "PRIVATE_ROOT": str(folder / "private"), "RATE_LIMIT": "off", "PYTHONPATH": str(checkout),
+        "CAREER_SITE": "on",
     }  # fmt: skip
 
     def manage(*words: str) -> None:

@@ -90,6 +90,14 @@ def create_and_publish(hand: Hand) -> None:
     hand.find(hand.text(re.compile("1 vacancy was published")))
 
 
+@task("Publish a vacancy, and find it on the career site")
+def find_on_site(hand: Hand) -> None:
+    create_and_publish(hand)
+    in_menu(hand, "View on site")
+    hand.follow(hand.link(re.compile("All vacancies")))
+    hand.find(hand.link("Tour nurse for the night"))
+
+
 @task("Find the five vacancies that close this week, and extend them")
 def extend_five(hand: Hand) -> None:
     page = hand.page

@@ -173,6 +173,7 @@ def test_logs_are_redacted():
     shown = {
         "GET /v1/vacancies?filter[search]=mia HTTP/1.1": "GET /v1/vacancies?... HTTP/1.1",
         "Not Found: /preview/a:b:c": "Not Found: /preview/...",
+        "Not Found: /nl/alerts/a:b/unsubscribe": "Not Found: /nl/alerts/...",
         "Authorization: Bearer 0123abcd": "Authorization: Bearer ...",
         "{'password': 'x y', 'a': 1}": "{'password': ..., 'a': 1}",
         '{"password": "x y", "a": 1}': '{"password": ..., "a": 1}',

@@ -16,6 +16,7 @@ from jobsite.ops.online_migrations import (
     AddConstraintOnline,
     AddForeignKeyOnline,
     AddIndexOnline,
+    CreateModelOnline,
     DropTriggers,
 )
 from tests.factories import make_vacancy
@@ -73,11 +74,12 @@ KNOWN_STATUS = models.CheckConstraint(condition=~models.Q(status=""), name="stat
 
 
 class Online(migrations.Migration):
-    """A migration of a next release: a column with an index, an index, and a changed constraint."""
+    """A migration of a next release: a table, a column with an index, an index, and a changed constraint."""
 
     atomic = False
     dependencies = [LAST]
     operations = [
+        CreateModelOnline("Wish", [("id", models.BigAutoField(primary_key=True))]),
         AddForeignKeyOnline("vacancy", "owner", OWNER),
         AddIndexOnline("vacancy", models.Index(fields=["location"], name="vacancies_location")),
         AddConstraintOnline("vacancy", KNOWN_STATUS),
@@ -98,6 +100,7 @@ def online(filters, monkeypatch):
     yield
     migrate(*LAST)
     assert not indexes() & {"vacancies_location", ("owner_id",)}
+    assert "vacancies_wish" not in connection.introspection.table_names()
 
 
 def indexes() -> set[Any]:
@@ -110,6 +113,7 @@ def indexes() -> set[Any]:
 
 def assert_applied() -> None:
     assert indexes() >= {"vacancies_location", ("owner_id",)}
+    assert "vacancies_wish" in connection.introspection.table_names()
     Vacancy.objects.update(status="planned")
     with pytest.raises(IntegrityError):
         Vacancy.objects.update(status="")

@@ -1,0 +1,58 @@
+"""Reads the whole sitemap, and the feed for Indeed, of a filled database:
+
+    export DATABASE_URL=postgres://... CAREER_SITE=on
+    python -m tests.benchmarks.content fill 1000000
+    python -m tests.benchmarks.sitemap [--save FOLDER] [--feed]
+
+Prints the addresses, the seconds of CPU of application and database, and the most memory of this process. For
+`xmllint --noout --schema sitemap.xsd FOLDER/*`, `--save` writes the files.
+"""
+
+import argparse
+import re
+import resource
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.process import cpu  # sets Django up
+
+# isort: split
+
+from django.test import Client
+
+FILE = re.compile(rb"<loc>https?://[^/<]+/([^<]*)</loc>")
+
+
+def report(title: str, count: int, start: tuple[float, float]) -> None:
+    own, database = (end - begin for begin, end in zip(start, cpu(), strict=True))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"{title}: {count}, {own:.1f} + {database:.1f} s of CPU, at most {memory:.0f} MiB")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--save", type=Path)
+    parser.add_argument("--feed", action="store_true")
+    options = parser.parse_args()
+    client: Any = Client(SERVER_NAME="localhost")
+    client.get("/robots.txt")  # imports what all requests need
+    report("Before", 0, start := cpu())
+    names = [name.decode() for name in FILE.findall(client.get("/sitemap.xml").content)]
+    report("Files", len(names), start)
+    start, count, largest = cpu(), 0, 0
+    for name in names:
+        content = client.get(f"/{name}").content
+        count, largest = count + content.count(b"<loc>"), max(largest, len(content))
+        if options.save:
+            (options.save / name).write_bytes(content)
+    report(f"Addresses (the largest file has {largest} bytes)", count, start)
+    if options.feed:
+        start = cpu()
+        chunks = client.get("/feeds/indeed.xml").streaming_content
+        report("Jobs", sum(chunk.count(b"<job>") for chunk in chunks), start)
+
+
+if __name__ == "__main__":
+    main()
