@@ -43,10 +43,7 @@ class Site:
         """The brand that has the host of the request."""
         if not (settings.CAREER_SITE and settings.MULTI_BRANDING):
             return None
-        try:
-            host = self.request.get_host().lower()
-        except DisallowedHost:  # on the page of that error
-            return None
+        host = self.request.get_host().lower()
         if host == urlsplit(settings.PUBLIC_BASE_URL).netloc.lower():
             return None
         domain, port = split_domain_port(host)  # without the dot that may end a host
