@@ -72,6 +72,8 @@ def told():
 def test_alert_is_told_after_its_address_was_confirmed():
     make_option("regions", "Ghent")
     query = "sort=title&filter[search]=nurse&filter[regions]=ghent&page[number]=2&filter[types]=&utm_source=x"
+    jobs = Client().get("/nl/jobs?filter[search]=nurse&sort=title&page[number]=1")
+    assert jobs.context["alert"] == "/nl/alerts?filter%5Bsearch%5D=nurse"
     page = Client().get(f"{PAGE}?{query}")
     assert page.status_code == 200
     assert [value for _label, value in page.context["words"]] == ["nurse", "Ghent"]
