@@ -48,8 +48,14 @@ ADMIN: Policy = _NOTHING_ELSE | {
     "form-action": [SELF],
 }
 
-# The career site (jobsite/site/views.py): no script. Images of vacancies may be on other sites.
-SITE: Policy = _NOTHING_ELSE | {"style-src": [SELF], "img-src": ["*", "data:"], "form-action": [SELF]}
+# The career site (jobsite/site/views.py): no script. Images of vacancies may be on other sites. Tools that
+# check a page read its robots.txt with its policy.
+SITE: Policy = _NOTHING_ELSE | {
+    "style-src": [SELF],
+    "img-src": ["*", "data:"],
+    "connect-src": [SELF],
+    "form-action": [SELF],
+}
 
 POLICIES = {"admin": ADMIN, "account": ACCOUNT, "apply": ACCOUNT, "site": SITE}
 

@@ -15,7 +15,6 @@ from jobsite.api import caching
 from jobsite.languages import site_language
 from jobsite.site.hosts import Site
 from jobsite.site.jsonld import TEXTS, name_of_employer
-from jobsite.site.reading import Interface
 from jobsite.site.sitemaps import changed_at, pages
 from jobsite.site.views import career_page, respond
 from jobsite.text.html import sanitise
@@ -44,7 +43,7 @@ class _AtomFeed(Atom1Feed):
 @career_page
 def atom(site: Site) -> HttpResponse:
     """Return the newest vacancies that have their page on this site, as Atom (RFC 4287)."""
-    interface = Interface(site.request)
+    interface = site.interface
     interface.begin()
     with override(site_language()):
         feed = _AtomFeed(
@@ -90,7 +89,7 @@ _ENTITY = re.compile(r"&(?:amp|gt|nbsp|lt);(?=(.?))", re.DOTALL)
 @career_page
 def indeed(site: Site) -> HttpResponseBase:
     """Return the vacancies of this site, or of one `brand`, as Indeed reads them."""
-    interface = Interface(site.request)
+    interface = site.interface
     given = site.request.GET
     errors = [f"{name}: unknown parameter; allowed is brand." for name in given if name != "brand"]
     brand = site.brand

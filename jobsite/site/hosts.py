@@ -17,6 +17,7 @@ from django.utils.translation import get_language, get_language_info
 from jobsite.api.absolute_urls import absolute, host_url
 from jobsite.appearance import text_on
 from jobsite.languages import LANGUAGES, site_language
+from jobsite.site.reading import Interface
 from vacancies.models import Brand, Vacancy
 
 # What the host of a brand serves: its pages, the API, files, and the pages of its own vacancies. All other
@@ -33,6 +34,11 @@ class Site:
     request: HttpRequest
     page: str = "jobs"  # to which the links to other languages lead
     query: str = ""  # of this page
+
+    @cached_property
+    def interface(self) -> Interface:
+        """All that its page reads."""
+        return Interface(self.request)
 
     @property
     def is_on(self) -> bool:

@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.cache import get_max_age
 
 from jobsite.api import caching
+from jobsite.serving.revision import read_state
 
 Query = Iterable[tuple[str, str]]
 # Of the request of the page: the host and the client, for absolute URLs and the rate limit.
@@ -39,6 +40,10 @@ class Interface:
         self.now: datetime = request.META[caching.REQUEST_TIME]
         self.revisions: set[int | None] = set()
         self.until = float("inf")
+
+    def start(self) -> None:
+        """Note the revision before the page reads anything: what changes meanwhile is not cached."""
+        self.revisions.add(read_state().number)
 
     def get(self, path: str, query: Query = ()) -> Any:
         """Return the JSON document at `path`, such as "/v1/vacancies". Raises RefusedError."""

@@ -1,7 +1,6 @@
 """What social networks and messengers show of a page: Open Graph."""
 
 from babel.core import get_global
-from django.utils.text import Truncator
 
 from jobsite.site.hosts import Site
 
@@ -13,7 +12,7 @@ def share(site: Site, *, title: str, description: str, image: str, language: str
     image = image or site.logo
     return {
         "title": title,
-        "description": Truncator(description).chars(DESCRIPTION_MAX),
+        "description": _shortened(description),
         "image": site.url(image) if image.startswith("/") else image,
         "locale": _locale(language),
     }
@@ -24,3 +23,7 @@ def _locale(language: str) -> str:
     language without one."""
     parts = get_global("likely_subtags").get(language, language).split("_")
     return f"{language}_{parts[-1]}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= DESCRIPTION_MAX else f"{text[: DESCRIPTION_MAX - 1]}…"

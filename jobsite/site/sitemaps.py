@@ -12,7 +12,6 @@ from django.views.decorators.http import require_safe
 
 from jobsite.api import caching
 from jobsite.site.hosts import Site
-from jobsite.site.reading import Interface
 from jobsite.site.views import career_page
 from vacancies.models import Brand, Vacancy
 from vacancies.querysets import VacancyQuerySet
@@ -51,7 +50,7 @@ def robots(request: HttpRequest) -> HttpResponse:
 @career_page
 def index(site: Site) -> HttpResponse:
     """Return the list of the files that have an address. The first one always has."""
-    interface = Interface(site.request)
+    interface = site.interface
     interface.begin()
     blocks = pages(site, at=interface.now).annotate(block=F("pk") / BLOCK).order_by()
     numbers = sorted({0, *blocks.values_list("block", flat=True).distinct()})
@@ -62,7 +61,7 @@ def index(site: Site) -> HttpResponse:
 @career_page
 def part(site: Site, number: int) -> HttpResponse:
     """Return the addresses of the vacancies whose ids begin at `number` times BLOCK."""
-    interface = Interface(site.request)
+    interface = site.interface
     interface.begin()
     first = number * BLOCK
     rows = pages(site, at=interface.now).filter(pk__gte=first, pk__lt=first + BLOCK).order_by("pk")

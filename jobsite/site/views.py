@@ -58,6 +58,7 @@ def on_site(view: View) -> View:
             raise Http404
         site = Site(request)
         try:
+            site.interface.start()
             return view(site, **kwargs)
         except Http404:
             template, status = "not_found.html", 404
@@ -103,7 +104,7 @@ def brand(site: Site, slug: str) -> HttpResponse:
 @career_page
 def vacancy(site: Site, pk: int, slug: str = "") -> HttpResponse:
     """Show a vacancy in its own language. 410 if it is closed, 404 if it is unknown or was never public."""
-    interface = Interface(site.request)
+    interface = site.interface
     try:
         item = interface.get(f"/v1/vacancies/{pk}")["data"]
     except RefusedError as refusal:
@@ -143,7 +144,7 @@ def vacancy(site: Site, pk: int, slug: str = "") -> HttpResponse:
 
 def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
     """Return the list of the vacancies of `brand`, or of all."""
-    request, interface = site.request, Interface(site.request)
+    request, interface = site.request, site.interface
     filters = Filters(request, request.path)
     own = [(filter_name(Fact.BRAND), brand.slug)] if brand else []
     if own and (others := [pair for pair in filters.given if pair[0] == own[0][0]]):
