@@ -1,4 +1,4 @@
-"""Compares the career site with the visibility rule: pages, sitemaps, feeds, descriptions for search engines.
+"""Compares the career site with the visibility rule: pages, sitemaps, feeds, job alerts, JSON-LD.
 
 For `audit_visibility`. The rules are from docs/decisions.md: independent of the querysets that are checked.
 """
@@ -7,7 +7,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from xml.etree import ElementTree
 
@@ -15,10 +15,12 @@ from django.conf import settings
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
+from applications.alerts.queries import matching
 from vacancies.models import Audience, Brand, Requisition, State, Vacancy
 
 Get = Callable[[str, str], HttpResponseBase]  # the path and the host, "" for the main one
 NEWEST = 50  # in Atom
+LONG_AGO = datetime(1900, 1, 1, tzinfo=UTC)
 BATCH = 500
 _TEXTS = ("description", "profile", "offer", "company")
 _PAGE = re.compile(r"<loc>[^<]*/jobs/([0-9]+)(?:-[^<]*)?</loc>")
@@ -61,6 +63,8 @@ class SiteAudit:
                 seen["JSON-LD"].add(pk)
                 yield from self.compare_times(vacancy, json.loads(posting))
             if status == 200:
+                if not Requisition.of(vacancy).is_for_open_applications:
+                    expected["job alerts"].add(pk)
                 sites, countries = self.count_places(vacancy)
                 is_described = (countries if vacancy.work_place == "remote" else sites) > 0
                 if is_described and any(getattr(vacancy, name) for name in _TEXTS):
@@ -69,6 +73,9 @@ class SiteAudit:
                 expected["/feeds/indeed.xml"] |= {f"{pk}-{number}" for number in range(1, jobs + 1)}
                 if not (vacancy.brand and vacancy.brand.vacancy_url):
                     listed[host].append((vacancy.publish_from, pk))
+        everything = "", None
+        news, _starts = matching({everything}, since=LONG_AGO, at=self.at)
+        seen["job alerts"] = set(news[everything])
         seen["/feeds/indeed.xml"] = set(_JOB.findall(self.xml("/feeds/indeed.xml", "")))
         for host, rows in listed.items():
             newest = sorted(rows, reverse=True)[:NEWEST]

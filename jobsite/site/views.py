@@ -115,7 +115,7 @@ def vacancy(site: Site, pk: int, slug: str = "") -> HttpResponse:
         return _closed(site, interface, pk)
     columns = ("title", "audience", "brand", "publish_from", "publish_until")
     rows = jsonld.with_requirements(Vacancy.objects.select_related("brand").only(*columns))
-    row = get_object_or_404(rows, pk=pk)
+    row = get_object_or_404(rows, pk=pk)  # it may have been deleted meanwhile
     if not row.is_external or not site.shows(row):  # colleagues may read an internal one in the API
         raise Http404
     base = "" if site.brand else row.site_base
