@@ -122,7 +122,8 @@ def test_page_has_one_address(client, title):
     "path", ["/jobs/0", "/jobs/99999999999999999999", "/jobs/1.0", "/jobs/x", "/xx/jobs"]
 )
 def test_unknown_address_is_404(client, path):
-    get(client, path, 404)
+    assert "/static/jobsite/site" in get(client, path, 404)
+    assert "style-src 'self'" in client.get(path).headers["Content-Security-Policy"]  # of its layout
 
 
 def test_internal_vacancy_has_no_address():
