@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.cache import get_max_age
 
 from jobsite.api import caching
+from jobsite.api.problems import LOCKED
 from jobsite.serving.revision import read_state
 
 Query = Iterable[tuple[str, str]]
@@ -79,6 +80,8 @@ class Interface:
         response: HttpResponse = match.func(inner, *match.args, **match.kwargs)
         if not getattr(response, "is_rendered", True):
             response.render()  # type: ignore[attr-defined]
+        if LOCKED in inner.META:
+            meta[LOCKED] = True
         if response.status_code != 200:
             problem, wait = json.loads(response.content), response.get("Retry-After", "")
             raise RefusedError(response.status_code, problem, wait)

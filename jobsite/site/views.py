@@ -232,7 +232,8 @@ def _closed(site: Site, interface: Interface, pk: int) -> HttpResponse:
 
 def respond(site: Site, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
     """Return a page in the active language."""
-    response = render(site.request, f"site/{template}", {**context, "site": site}, status=status)
+    context = {**context, "site": site, "status": status}
+    response = render(site.request, f"site/{template}", context, status=status)
     response[HEADER] = policy("site")
     response["Permissions-Policy"] = PERMISSIONS
     response["Cross-Origin-Resource-Policy"] = "same-origin"

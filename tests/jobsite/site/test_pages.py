@@ -7,10 +7,14 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
+from django.http import HttpRequest, HttpResponse
 from django.test import Client
+from django.urls import ResolverMatch
 from django.utils.text import slugify
+from psycopg.errors import LockNotAvailable
 
+from jobsite.api.problems import LOCKED, unavailable
 from tests.applications.submissions.sending import make_form
 from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
@@ -233,6 +237,21 @@ def test_client_with_too_many_requests_learns_when_to_try_again(client, settings
     response = client.get("/jobs")
     assert response.status_code == 429
     assert 0 < int(response.headers["Retry-After"]) <= 60
+    assert "too many requests" in response.content.decode()
+
+
+def test_page_does_not_blame_the_visitor_for_a_locked_table(client, monkeypatch):
+    def locked(request: HttpRequest) -> HttpResponse:
+        error = OperationalError()
+        error.__cause__ = LockNotAvailable()
+        return unavailable(request, error)
+
+    found = ResolverMatch(locked, (), {})
+    monkeypatch.setattr("jobsite.site.reading.resolve", lambda path: found)
+    response = client.get("/jobs")
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "2")
+    assert "The site cannot answer at the moment" in response.content.decode()
+    assert response.wsgi_request.META[LOCKED]  # it is not tried again on the primary
 
 
 # --- Languages ---------------------------------------------------------------------------------
