@@ -94,7 +94,13 @@ SHAPES = (
     "fields=head_recruiter.email", "sort=title;drop", "fields=%FF", "filter[regions][0]=x", "fields[0]=id",
     "pagesize]=2", "[size]=1", "limit=100000", "offset=-1", "search=%00", "q=%00", "ordering=password", "order_by=password",
 )  # fmt: skip
-LISTS = ("filter[brand]=1", "fields=id&fields=id", "fields[]=id", "filter[regions]=x&filter[regions][]=x", "filter[regions][]=x")
+LISTS = (
+    "filter[brand]=1",
+    "fields=id&fields=id",
+    "fields[]=id",
+    "filter[regions]=x&filter[regions][]=x",
+    "filter[regions][]=x",
+)
 IGNORED = (
     "utm_source=x", "_=1", "_=1&_=2", "jsonp=x", "_method=DELETE", "_connector=OR", "_negated=1",
     "=", "=x", "&&&", "%00=%00", "%FF=%FF", "a;b=c",
