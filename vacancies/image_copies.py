@@ -31,6 +31,11 @@ class Picture(NamedTuple):
     height: int
     srcset: str
 
+    def copy(self, width: int) -> str:
+        """Return the URL of the image or the copy that is `width` pixels wide, or ""."""
+        end = f" {width}w"
+        return next((each.removesuffix(end) for each in self.srcset.split(", ") if each.endswith(end)), "")
+
 
 def originals(name: str) -> tuple[list[str], int]:
     """Return the possible names of the image whose copy has the name `name`, and the width of the copy; no

@@ -3,7 +3,12 @@ import django.db.models.functions.comparison
 import django.utils.timezone
 from django.db import migrations, models
 
-from jobsite.ops.online_migrations import AddForeignKeyOnline, AddIndexOnline, CreateModelOnline
+from jobsite.ops.online_migrations import (
+    AddColumnOnline,
+    AddForeignKeyOnline,
+    AddIndexOnline,
+    CreateModelOnline,
+)
 
 KINDS = [
     ("receipt", "receipt"),
@@ -124,7 +129,7 @@ class Migration(migrations.Migration):
                 to="applications.jobalert",
             ),
         ),
-        AddForeignKeyOnline(  # a column without an index; it can be repeated
+        AddColumnOnline(
             model_name="message",
             name="is_bulk",
             field=models.BooleanField(db_default=False, default=False, editable=False),

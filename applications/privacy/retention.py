@@ -37,6 +37,7 @@ from vacancies.models import Vacancy, purge_unsaved
 COLLEAGUE_MAIL_AGE = timedelta(days=30)  # mentions, digests, invitations: no data of applicants
 ALERT_MAIL_AGE = timedelta(days=7)  # there may be as many each day as alerts
 TOLD_AGE = timedelta(days=60)
+NOT_ASKED_AGE = timedelta(days=30)  # after the end of a job alert, whose owner the dispatcher asks at the end
 
 
 def has_own_periods() -> bool:
@@ -122,8 +123,9 @@ def _is_old(before: datetime | None, now: datetime) -> Q:
 def purge_credentials(*, before: datetime | None = None, now: datetime) -> Counter[str]:
     """Delete expired tokens, sessions, failed sign-ins, idempotency keys and proofs, emails to colleagues and
     invitations that are older than COLLEAGUE_MAIL_AGE or `before`, emails of job alerts that are older than
-    ALERT_MAIL_AGE, job alerts that were not confirmed in time, unsaved input of recruiters, and snapshots of
-    forms without a submission. Return the number of deleted rows by kind."""
+    ALERT_MAIL_AGE, job alerts that were not confirmed in time, or that nobody was asked about because the
+    career site is off, unsaved input of recruiters, and snapshots of forms without a submission. Return the
+    number of deleted rows by kind."""
     with transaction.atomic():
         counts = delete_tokens(Token.objects.filter(expiry__lt=now))
         counts["sessions"] += Session.objects.filter(expire_date__lt=now).delete()[0]
@@ -137,8 +139,8 @@ def purge_credentials(*, before: datetime | None = None, now: datetime) -> Count
         counts["emails_to_colleagues"] = own.delete()[0]
         sent = Message.objects.filter(alert__isnull=False, finished_at__lt=now - ALERT_MAIL_AGE)
         counts["emails_of_alerts"] = sent.delete()[0]
-        unconfirmed = JobAlert.objects.filter(confirmed_at=None, ends_at__lt=now).delete()[1]
-        counts["job_alerts"] = unconfirmed.get(JobAlert._meta.label, 0)
+        ended = Q(confirmed_at=None, ends_at__lt=now) | Q(ends_at__lt=now - NOT_ASKED_AGE)
+        counts["job_alerts"] = JobAlert.objects.filter(ended).delete()[1].get(JobAlert._meta.label, 0)
         _forget_told(now)
         counts["unsaved_input"] = purge_unsaved(now=now)
         forgotten = Invitation.objects.filter(sent_at__lt=since).delete()[1]

@@ -83,6 +83,9 @@ class SecurityHeadersMiddleware:
         headers, path = response.headers, request.path_info
         is_page = path.startswith(PAGES)
         kind = path[1:].partition("/")[0] if is_page else ""
+        is_html = headers.get("Content-Type", "").startswith("text/html")
+        if settings.CAREER_SITE and not is_page and is_html and response.status_code >= 400:
+            kind = "site"  # an unknown address: its page has the layout of the career site
         if not (settings.DEBUG and is_page and response.status_code in (404, 500)):  # Django's debug pages
             headers.setdefault(HEADER, policy(kind if kind in POLICIES else ""))
         # Other sites may embed images and use the API, but not embed pages.

@@ -4,6 +4,7 @@ aggregators read. A text never ends an element: XML is escaped, and characters t
 import re
 from collections.abc import Iterator
 
+from django.conf import settings
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
@@ -11,10 +12,12 @@ from django.utils.feedgenerator import Atom1Feed
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from jobsite.api import caching
+from jobsite.api import caching, client_address
+from jobsite.api.throttling import RateLimit
 from jobsite.languages import site_language
 from jobsite.site.hosts import Site
 from jobsite.site.jsonld import TEXTS, name_of_employer
+from jobsite.site.reading import RefusedError
 from jobsite.site.sitemaps import changed_at, pages
 from jobsite.site.views import career_page, respond
 from jobsite.text.html import sanitise
@@ -26,6 +29,7 @@ from vacancies.quality import IS_A_JOB
 from vacancies.querysets import VacancyQuerySet
 
 NEWEST = 50
+READS = "20/hour"  # of the feed of all vacancies, for each client: it may take minutes
 BATCH = 200
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, 2.2
 
@@ -102,6 +106,9 @@ def indeed(site: Site) -> HttpResponseBase:
             context = {"errors": errors, "list": reverse("site:jobs")}
             return respond(site, "invalid.html", context, status=400)
     interface.begin()
+    limit, client = RateLimit(READS), client_address.rate_limit_key(site.request)
+    if settings.RATE_LIMIT != "off" and not limit.allow(f"{client}:feed"):
+        raise RefusedError(429, None, str(int(limit.wait())))
     jobs = Vacancy.objects.published(at=interface.now).external().filter(IS_A_JOB)
     if brand:
         jobs = jobs.filter(brand=brand)

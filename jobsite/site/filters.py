@@ -13,14 +13,14 @@ from jobsite.site.reading import Query
 from jobsite.text.iso_names import country_name, language_name
 from jobsite.types import JsonObject
 from vacancies.choices import EmploymentType, Fact, WorkPlace
-from vacancies.filtersets import OPTION_NAMES, SEARCH, SORT, filter_name
+from vacancies.filtersets import OPTION_NAMES, SEARCH, SORT, VacancyFilterSet, filter_name
 from vacancies.statistics.visits import given_source
 
 OPTIONS_MAX = 100  # of a filter; those with the most vacancies. The search finds the others.
 PAGE_SIZE = 20
 # Parameters that the page sets itself, or that say where a visitor comes from.
 OWN = (SIZE, "fields", "source")
-NOT_FILTERS = (*OWN, NUMBER, SORT)
+NAMES = (*VacancyFilterSet.base_filters, NUMBER)
 
 
 @dataclass
@@ -62,23 +62,26 @@ class Filters:
         self.path = path
         self.source = given_source(request.GET)
         # A form sends empty fields too. The values of checkboxes are one parameter each.
-        self.given: list[tuple[str, str]] = [
-            (name, value)
+        self.received: list[tuple[str, str]] = [
+            (plain if plain in OPTION_NAMES else name, value)
             for name, values in request.GET.lists()
+            for plain in [name.removesuffix("[]")]
             for each in values
-            for value in (each.split(",") if name in OPTION_NAMES else [each.strip()])
-            if value and name not in OWN and not name.startswith("utm_")
+            for value in (each.split(",") if plain in OPTION_NAMES else [each.strip()])
+            if value and name not in OWN
         ]
+        # The interface refuses or ignores other names, such as fbclid: they are no choices of the visitor.
+        self.given = [pair for pair in self.received if pair[0] in NAMES]
 
     @property
     def query(self) -> Query:
         """The parameters of /v1/vacancies."""
-        return [*self.given, (SIZE, str(PAGE_SIZE))]
+        return [*self.received, (SIZE, str(PAGE_SIZE))]
 
     @property
     def facets_query(self) -> list[tuple[str, str]]:
         """The parameters of /v1/filters."""
-        return [pair for pair in self.given if pair[0] not in NOT_FILTERS]
+        return [pair for pair in self.given if pair[0] not in (NUMBER, SORT)]
 
     @property
     def search(self) -> str:

@@ -18,6 +18,7 @@ from jobsite.api.absolute_urls import absolute, host_url
 from jobsite.appearance import text_on
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.site.reading import Interface
+from vacancies.api.v1 import ID
 from vacancies.models import Brand, Vacancy
 
 # What the host of a brand serves: its pages, the API, files, and the pages of its own vacancies. All other
@@ -75,8 +76,7 @@ class Site:
     def theme(self) -> str:
         """The address of the style sheet with its color."""
         arguments = {"slug": self.brand.slug} if self.brand else {}
-        digest = sha256(stylesheet(self.brand).encode()).hexdigest()[:8]
-        return f"{reverse('site:theme', kwargs=arguments)}?v={digest}"
+        return f"{reverse('site:theme', kwargs=arguments)}?v={version_of(stylesheet(self.brand))}"
 
     @property
     def jobs_path(self) -> str:
@@ -127,7 +127,7 @@ class BrandHostMiddleware:
 
 
 def _has(brand: Brand, pk: str) -> bool:
-    return pk.isascii() and pk.isdecimal() and Vacancy.objects.filter(brand=brand, pk=pk).exists()
+    return bool(ID.fullmatch(pk)) and Vacancy.objects.filter(brand=brand, pk=pk).exists()
 
 
 def jobs_path(language: str) -> str:
@@ -146,6 +146,11 @@ def stylesheet(brand: Brand | None) -> str:
     for their text, whichever has the higher contrast."""
     color = (brand and brand.accent) or settings.SITE_COLOR
     return f":root{{--site:{color};--on-site:{text_on(color)}}}"
+
+
+def version_of(css: str) -> str:
+    """Return the version of a style sheet, for its address."""
+    return sha256(css.encode()).hexdigest()[:8]
 
 
 def context(request: HttpRequest) -> dict[str, Any]:

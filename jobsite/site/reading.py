@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.cache import get_max_age
 
 from jobsite.api import caching
+from jobsite.api.problems import LOCKED
 from jobsite.serving.revision import read_state
 
 Query = Iterable[tuple[str, str]]
@@ -24,10 +25,10 @@ _KEPT = ("SERVER_NAME", "SERVER_PORT", "HTTP_HOST", "REMOTE_ADDR", "HTTP_X_FORWA
 
 
 class RefusedError(Exception):
-    """The interface answered with an error: its `status` and problem document."""
+    """The interface answered with an error: its `status`, problem document and Retry-After."""
 
-    def __init__(self, status: int, problem: Any) -> None:
-        self.status, self.problem = status, problem
+    def __init__(self, status: int, problem: Any, retry_after: str = "") -> None:
+        self.status, self.problem, self.retry_after = status, problem, retry_after
         super().__init__(status)
 
 
@@ -79,8 +80,11 @@ class Interface:
         response: HttpResponse = match.func(inner, *match.args, **match.kwargs)
         if not getattr(response, "is_rendered", True):
             response.render()  # type: ignore[attr-defined]
+        if LOCKED in inner.META:
+            meta[LOCKED] = True
         if response.status_code != 200:
-            raise RefusedError(response.status_code, json.loads(response.content))
+            problem, wait = json.loads(response.content), response.get("Retry-After", "")
+            raise RefusedError(response.status_code, problem, wait)
         self.revisions.add(inner.META.get(caching.CACHE_REVISION))
         if (seconds := get_max_age(response)) is not None:
             until = inner.META.get(caching.CACHE_UNTIL, self.now.timestamp() + seconds)

@@ -21,6 +21,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils import translation
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -29,11 +30,11 @@ from jobsite.languages import LANGUAGES, site_language
 from jobsite.middleware.security_headers import PERMISSIONS, policy
 from jobsite.site import jsonld
 from jobsite.site.filters import Filters
-from jobsite.site.hosts import Site, page_path, stylesheet
+from jobsite.site.hosts import Site, page_path, stylesheet, version_of
 from jobsite.site.items import LISTED, Item
 from jobsite.site.reading import Interface, RefusedError
 from jobsite.site.sharing import share
-from jobsite.text.html import visible_text
+from jobsite.text.html import sanitise, visible_text
 from vacancies.choices import Fact
 from vacancies.filtersets import filter_name
 from vacancies.models import Brand, Filter, Vacancy
@@ -61,11 +62,14 @@ def on_site(view: View) -> View:
             site.interface.start()
             return view(site, **kwargs)
         except Http404:
-            template, status = "not_found.html", 404
+            template, status, wait = "not_found.html", 404, ""
         except RefusedError as refusal:
-            template, status = "refused.html", refusal.status
+            template, status, wait = "refused.html", refusal.status, refusal.retry_after
         with translation.override(site_language()):
-            return respond(site, template, {}, status=status)
+            response = respond(site, template, {}, status=status)
+        if wait:
+            response["Retry-After"] = wait
+        return response
 
     return page
 
@@ -79,7 +83,7 @@ def home(request: HttpRequest) -> HttpResponse:
 def jobs(site: Site, language: str = "") -> HttpResponse:
     """Show the list of vacancies in `language`, by default in that of the site."""
     if language == site_language():
-        return HttpResponsePermanentRedirect(_with_query(site.request, reverse("site:jobs")))
+        return _moved(site.request, reverse("site:jobs"))
     with translation.override(language or site_language()):
         heading = _("Vacancies at %(name)s") % {"name": site.name} if site.brand else _("Vacancies")
         return _list(site, heading, site.brand)
@@ -94,9 +98,7 @@ def brand(site: Site, slug: str) -> HttpResponse:
     if site.brand not in (None, found):
         raise Http404
     if found.host:
-        return HttpResponsePermanentRedirect(
-            _with_query(site.request, host_url(found.host) + reverse("site:jobs"))
-        )
+        return _moved(site.request, host_url(found.host) + reverse("site:jobs"))
     with translation.override(site_language()):
         return _list(site, found.name, found)
 
@@ -118,7 +120,7 @@ def vacancy(site: Site, pk: int, slug: str = "") -> HttpResponse:
         raise Http404
     base = "" if site.brand else row.site_base
     if base or site.request.path_info != row.site_path:  # another slug, or zeros before the id
-        return HttpResponsePermanentRedirect(_with_query(site.request, base + row.site_path))
+        return _moved(site.request, base + row.site_path)
     language = item["language"] if item["language"] in LANGUAGES else site_language()
     with translation.override(language):
         shown = Item(item)
@@ -162,7 +164,7 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
     address = filters.address(number)
     context = {
         "heading": heading,
-        "brand": brand,
+        "intro": SafeString(sanitise(brand.description)) if brand else "",
         "is_list": True,
         "items": [Item(item, filters.source) for item in found["data"]],
         "meta": meta,
@@ -205,9 +207,12 @@ def theme(request: HttpRequest, slug: str = "") -> HttpResponse:
     """Return the style sheet with the color of a brand, or of the site."""
     if not settings.CAREER_SITE:
         raise Http404
-    brand = get_object_or_404(Brand, slug=slug) if slug else None
-    response = HttpResponse(stylesheet(brand), content_type="text/css")
-    response["Cache-Control"] = "public, max-age=31536000, immutable"  # the address has a hash of the content
+    css = stylesheet(get_object_or_404(Brand, slug=slug) if slug else None)
+    response = HttpResponse(css, content_type="text/css")
+    # For a year, unless a page of another release or of another color asks for it.
+    is_asked_for = request.GET.get("v") == version_of(css)
+    age = "31536000, immutable" if is_asked_for else str(settings.PUBLIC_MAX_AGE)
+    response["Cache-Control"] = f"public, max-age={age}"
     return response
 
 
@@ -227,7 +232,8 @@ def _closed(site: Site, interface: Interface, pk: int) -> HttpResponse:
 
 def respond(site: Site, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
     """Return a page in the active language."""
-    response = render(site.request, f"site/{template}", {**context, "site": site}, status=status)
+    context = {**context, "site": site, "status": status}
+    response = render(site.request, f"site/{template}", context, status=status)
     response[HEADER] = policy("site")
     response["Permissions-Policy"] = PERMISSIONS
     response["Cross-Origin-Resource-Policy"] = "same-origin"
@@ -241,9 +247,13 @@ def _with(path: str, query: Iterable[tuple[str, str]]) -> str:
     return f"{path}?{text}" if (text := urlencode([*query])) else path
 
 
-def _with_query(request: HttpRequest, path: str) -> str:
+def _moved(request: HttpRequest, url: str) -> HttpResponse:
+    """Lead to `url` with the query of the request. Without an age, browsers keep this for good: when a title
+    or a host changes back, they would go round in circles."""
     query = request.META.get("QUERY_STRING", "")
-    return f"{path}?{query}" if query else path
+    response = HttpResponsePermanentRedirect(f"{url}?{query}" if query else url)
+    response["Cache-Control"] = f"public, max-age={settings.PUBLIC_MAX_AGE}"
+    return response
 
 
 def _apply_page(site: Site, interface: Interface, pk: int) -> str:

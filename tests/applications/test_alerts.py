@@ -362,6 +362,15 @@ def test_old_alert_asks_to_be_confirmed_again():
     assert len(told()[MAIL]) == 2
 
 
+def test_addresses_do_not_stay_after_the_career_site_was_switched_off(settings):
+    settings.CAREER_SITE = False
+    make_alert(ends_at=NOW - 31 * DAY)
+    kept = make_alert("filter%5Bsearch%5D=x", ends_at=NOW - 29 * DAY)
+    morning()
+    run("purge_credentials")
+    assert JobAlert.objects.get() == kept
+
+
 def test_unconfirmed_alerts_and_old_emails_are_purged(time_machine):
     for n, ends_at in enumerate((NOW + DAY, NOW - DAY)):
         make_alert(f"filter%5Bsearch%5D=x{n}", confirmed_at=None, ends_at=ends_at)

@@ -6,7 +6,7 @@ Stored items contain the address of the page of a vacancy: a new host gives the 
 from django.db import migrations, models
 
 import vacancies.validators
-from jobsite.ops.online_migrations import AddConstraintOnline
+from jobsite.ops.online_migrations import AddColumnOnline, AddConstraintOnline
 
 TRIGGER = """
 CREATE OR REPLACE TRIGGER listed_vacancy_brand_address AFTER UPDATE ON vacancies_brand
@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
     atomic = False
     dependencies = [("vacancies", "0024_saved_view_page")]
     operations = [
-        migrations.AddField(
+        AddColumnOnline(
             model_name="brand",
             name="host",
             field=models.CharField(
@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
                 verbose_name="host",
             ),
         ),
-        migrations.AddField(
+        AddColumnOnline(
             model_name="brand",
             name="accent",
             field=models.CharField(

@@ -18,7 +18,7 @@ from functools import lru_cache
 from itertools import islice
 from wsgiref.types import WSGIEnvironment
 
-from django.db import DatabaseError, connection, transaction
+from django.db import Error, connection, transaction
 from django.http import QueryDict
 
 from jobsite.ops.health import on_dedicated_connection
@@ -84,8 +84,8 @@ def _is_browser(name: str) -> bool:
 
 
 def given_source(query: QueryDict) -> str:
-    """Return what a URL says about where the visitor came from."""
-    return query.get("source") or query.get("utm_source") or ""
+    """Return what a URL says about where the visitor came from, as much as an application can store."""
+    return (query.get("source") or query.get("utm_source") or "")[:SOURCE_MAX]
 
 
 @lru_cache(maxsize=1024)
@@ -155,10 +155,10 @@ class Visits:
                 self._write_later()
 
     def write_apart(self) -> None:
-        """Write on a connection of its own. What the database refuses is kept for the next time."""
+        """Write on a connection of its own. What cannot be written is kept for the next time."""
         try:
             on_dedicated_connection(self.write)
-        except DatabaseError as error:
+        except Error as error:  # also of a lost connection: the timer must go on
             logger.warning("Visits are not written yet: %s", type(error).__name__)
 
     def write_at_exit(self) -> None:
@@ -166,7 +166,7 @@ class Visits:
             self.write_apart()
 
     def write(self) -> None:
-        """Add the counts to the database. Raises a DatabaseError, and then keeps them."""
+        """Add the counts to the database. Raises an Error, and then keeps them."""
         with self.writing:
             with self.counting:
                 sums, self.sums = self.sums, {}
@@ -182,7 +182,7 @@ class Visits:
 
 
 def store(sums: Mapping[Key, list[int]]) -> None:
-    """Add `sums` to the rows of the database: all, or none with a DatabaseError."""
+    """Add `sums` to the rows of the database: all, or none with an Error."""
     rows: Iterator[tuple] = (
         (connection.ops.adapt_datefield_value(day), vacancy, source, *numbers)
         for (vacancy, day, source), numbers in sorted(sums.items())

@@ -139,6 +139,14 @@ def test_feed_for_indeed_of_one_brand(client):
         assert path[1:6] in answer.content.decode()
 
 
+def test_feed_for_indeed_is_limited_for_each_client(client, settings, monkeypatch):
+    settings.RATE_LIMIT = "600/min"
+    monkeypatch.setattr("jobsite.site.feeds.READS", "1/hour")
+    answers = [client.get("/feeds/indeed.xml") for _ in range(2)]
+    assert [each.status_code for each in answers] == [200, 429]
+    assert answers[-1].has_header("Retry-After")
+
+
 def test_feed_for_indeed_is_read_in_batches(client, monkeypatch):
     monkeypatch.setattr("jobsite.site.feeds.BATCH", 2)
     vacancies = [make_vacancy(places=(GHENT,)) for _ in range(5)]

@@ -106,6 +106,7 @@ def test_host_of_a_brand_serves_nothing_of_the_main_host(client, brands, filters
         "/admin", "/admin/", "/admin/vacancies/vacancy/", "/admin/language", "/admin/texts.js", "/account/",
         "/account/login", "/docs", "/docs/api.md", "/openapi.json", "/preview/x",
         f"/apply/{other.pk}", f"/vacancies/{other.pk}", "/apply/x", "/apply/²", f"/apply/{'9' * 30}",
+        f"/apply/{'9' * 5000}",  # more digits than Python reads as a number
     )  # fmt: skip
     found = {path: client.get(path, HTTP_HOST=ACME).status_code for path in main_only}
     assert found == dict.fromkeys(main_only, 404)
@@ -174,6 +175,8 @@ def test_theme_of_a_brand_has_its_color_and_a_readable_text(client, brands):
     Brand.objects.filter(host=ACME).update(accent="#000000")
     assert theme(ACME)[1] == ":root{--site:#000000;--on-site:#ffffff}"
     assert theme(ACME)[0] != first  # caches keep the style sheet for a year
+    changed = client.get(first, HTTP_HOST=ACME)  # the address of the other color
+    assert changed["Cache-Control"] == "public, max-age=60"
     assert client.get("/brands/unknown.css", HTTP_HOST=ACME).status_code == 404
 
 

@@ -7,9 +7,14 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from django.db import OperationalError, connection
+from django.http import HttpRequest, HttpResponse
 from django.test import Client
+from django.urls import ResolverMatch
 from django.utils.text import slugify
+from psycopg.errors import LockNotAvailable
 
+from jobsite.api.problems import LOCKED, unavailable
 from tests.applications.submissions.sending import make_form
 from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
@@ -114,13 +119,15 @@ def test_page_has_one_address(client, title):
     ):
         response = client.get(f"{other}?source=mail")
         assert (response.status_code, response.headers["Location"]) == (301, f"{path}?source=mail"), other
+        assert response.headers["Cache-Control"] == "public, max-age=60"  # the title may change back
 
 
 @pytest.mark.parametrize(
     "path", ["/jobs/0", "/jobs/99999999999999999999", "/jobs/1.0", "/jobs/x", "/xx/jobs"]
 )
 def test_unknown_address_is_404(client, path):
-    get(client, path, 404)
+    assert "/static/jobsite/site" in get(client, path, 404)
+    assert "style-src 'self'" in client.get(path).headers["Content-Security-Policy"]  # of its layout
 
 
 def test_internal_vacancy_has_no_address():
@@ -136,6 +143,8 @@ def test_lists_have_the_address_of_their_choices(client):
     for query, shown, is_indexed in [
         ("", "", True),
         ("page[number]=1&page[size]=3&source=mail&utm_campaign=x&filter[search]=", "", True),
+        ("fbclid=x&unknown=y", "", True),
+        ("filter[regions][]=ghent&fbclid=x", "filter[regions]=ghent", True),
         ("filter[regions]=ghent", "filter[regions]=ghent", True),
         ("filter[regions]=ghent,antwerp", two, False),
         ("filter[types]=graduate&filter[regions]=ghent", both, False),
@@ -145,6 +154,8 @@ def test_lists_have_the_address_of_their_choices(client):
         body = get(client, f"/jobs?{query}")
         assert unquote(canonical(body)) == f"http://testserver/jobs?{shown}".rstrip("?")
         assert ('content="noindex, follow"' not in body) is is_indexed, query
+        assert "fbclid" not in body, query
+        assert body.count("checked>") == shown.count("regions") + shown.count("types"), query
 
 
 # --- Lists -------------------------------------------------------------------------------------
@@ -221,6 +232,28 @@ def test_brand_page_lists_the_vacancies_of_the_brand(client):
     get(client, "/brands/unknown", 404)
 
 
+def test_client_with_too_many_requests_learns_when_to_try_again(client, settings):
+    settings.RATE_LIMIT = "1/min"  # a page with a list reads two documents
+    response = client.get("/jobs")
+    assert response.status_code == 429
+    assert 0 < int(response.headers["Retry-After"]) <= 60
+    assert "too many requests" in response.content.decode()
+
+
+def test_page_does_not_blame_the_visitor_for_a_locked_table(client, monkeypatch):
+    def locked(request: HttpRequest) -> HttpResponse:
+        error = OperationalError()
+        error.__cause__ = LockNotAvailable()
+        return unavailable(request, error)
+
+    found = ResolverMatch(locked, (), {})
+    monkeypatch.setattr("jobsite.site.reading.resolve", lambda path: found)
+    response = client.get("/jobs")
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "2")
+    assert "The site cannot answer at the moment" in response.content.decode()
+    assert response.wsgi_request.META[LOCKED]  # it is not tried again on the primary
+
+
 # --- Languages ---------------------------------------------------------------------------------
 
 
@@ -281,11 +314,19 @@ def test_texts_cannot_run_scripts(client):
         description="<p onclick=x>a</p><script>alert(1)</script>", location="<img src=x>"
     )
     vacancy.refresh_from_db()
-    for path in ("/jobs", vacancy.site_path):
+    with connection.cursor() as cursor:  # a text that no field has sanitised
+        cursor.execute("UPDATE vacancies_brand SET description = '<p onclick=x>a</p><script>1</script>'")
+    for path in ("/jobs", vacancy.site_path, f"/brands/{vacancy.brand.slug}"):
         body = get(client, path)
         assert "<script" not in body
         assert "onclick" not in body
         assert "<img src=x" not in body
+
+
+def test_vacancy_that_is_deleted_meanwhile_is_404(client, monkeypatch):
+    vacancy = make_vacancy()
+    monkeypatch.setattr("jobsite.site.jsonld.with_requirements", lambda rows: rows.none())
+    get(client, vacancy.site_path, 404)
 
 
 def test_pages_have_no_cookie_and_no_script(client, admin_client):
@@ -304,6 +345,8 @@ def test_source_is_passed_on(client):
         assert f'href="http://testserver{vacancy.site_path}?source=a%26b"' in get(client, f"/jobs?{query}")
         assert f'href="/apply/{vacancy.pk}?source=a%26b"' in get(client, f"{vacancy.site_path}?{query}")
     assert f'href="/apply/{vacancy.pk}"' in get(client, vacancy.site_path)
+    longest = "x" * 200  # that an application can have
+    assert f'data-source="{longest}"' in get(client, f"/apply/{vacancy.pk}?utm_source={longest}x")
     make_vacancy()  # lists of several have an order
     page = get(client, "/jobs?utm_source=a%26b&sort=title&utm_medium=x")
     assert '<input type="hidden" name="source" value="a&amp;b">' in page

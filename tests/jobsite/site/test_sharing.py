@@ -2,11 +2,14 @@
 
 import re
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.base import ContentFile
 
 from tests.factories import make_brand, make_vacancy
+from tests.vacancies.sample_files import encoded
 
 pytestmark = pytest.mark.django_db
 HOST = "jobs.harbour.example.com"
@@ -45,6 +48,9 @@ def test_vacancy_has_its_short_description_and_image(client):
         "og:description": "Care & love Every day",
         "og:image": "https://acme.test/a.jpg",
     }
+    vacancy.image.save("a.jpg", ContentFile(encoded("JPEG", size=(1000, 400))))
+    smaller = f"http://testserver/media/{Path(vacancy.image.name).with_suffix('.960.webp')}"
+    assert read(client, vacancy.site_path)["og:image"] == smaller
     plain = make_vacancy(description=f"<p>{'long ' * 100}</p>", brand=brand)
     found = read(client, plain.site_path)
     assert found["og:image"] == "https://acme.test/logo.png"

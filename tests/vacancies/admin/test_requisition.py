@@ -4,9 +4,10 @@ import json
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from applications.privacy import possible_mentions
+from jobsite.serving.revision import read_state
 from tests.vacancies.admin.forms import LIST, VIEWER, page, posted_by, staff, texts
 from vacancies.models import Requisition, Vacancy, Version
 from vacancies.operations import publication
@@ -55,6 +56,19 @@ def test_box_saves_and_logs_the_names_of_changed_fields(anna, vacancy, at):
     anna.post(box(vacancy), sent(row.updated_at.isoformat(), client="Zyx & Co", positions=3))
     row.refresh_from_db()
     assert (row.note, row.filled_at) == ("", None)
+
+
+def test_cached_page_of_the_vacancy_ends_when_it_becomes_no_job(anna, vacancy):
+    def revision() -> int:
+        connection.check_constraints()  # PostgreSQL raises it at the end of a transaction
+        return read_state().number
+
+    first = revision()
+    anna.post(box(vacancy), sent(client="Zyx"))
+    assert revision() == first
+    seen = Requisition.objects.get().updated_at.isoformat()
+    anna.post(box(vacancy), sent(seen, client="Zyx", is_for_open_applications="on"))
+    assert revision() > first
 
 
 def test_unchanged_box_stores_nothing(anna, vacancy):

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import time_machine as clock
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError
 from django.utils.text import slugify
 
 from jobsite.ops.logs import Requests
@@ -161,6 +161,21 @@ def test_counts_are_written_soon_and_kept_if_the_database_refuses_them(visits, m
     until(rows)
     assert rows() == [(vacancy.pk, DAY, "", 2, 0)]
     assert visits.sums == {}
+
+
+def test_counts_are_written_after_any_error_of_a_connection(visits, monkeypatch):
+    attempts: list[object] = []
+
+    def lose(query: object) -> None:
+        attempts.append(query)
+        if len(attempts) == 1:
+            raise InterfaceError("the connection is closed")
+        visits.sums.clear()
+
+    monkeypatch.setattr(module, "WRITE_EVERY", 0.02)
+    monkeypatch.setattr(module, "on_dedicated_connection", lose)
+    visits.add(1, "", 0)
+    until(lambda: len(attempts) == 2)
 
 
 @pytest.mark.slow("starts gunicorn")

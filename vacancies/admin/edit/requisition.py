@@ -10,7 +10,7 @@ from django.contrib.admin.models import CHANGE as CHANGED
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.db import transaction
+from django.db import DEFAULT_DB_ALIAS, transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -28,6 +28,7 @@ from unfold.widgets import (
 
 from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
+from jobsite.serving.revision import bump
 from jobsite.text.formats import format_datetime
 from jobsite.types import Context, UserRequest
 from vacancies.models import Requisition, Vacancy
@@ -164,5 +165,7 @@ class RequisitionPages(AdminPages):
     def _save(self, request: UserRequest, vacancy: Vacancy, form: RequisitionForm) -> None:
         if form.has_changed():
             form.save()
+            if "is_for_open_applications" in form.changed_data:
+                bump(DEFAULT_DB_ALIAS)  # caches keep the page of the vacancy, which describes a job or none
             log_fields(request.user, vacancy, form.changed_data)
         self.admin.message_user(request, _("The internal data was saved."), messages.SUCCESS)
