@@ -24,7 +24,7 @@ def test_color_is_previewed(browser_page: Any, live_server: Any, settings: Any, 
     page.fill("#id_accent", "navy")
     assert not example.is_visible()
     page.click("[name=_continue]")
-    assert page.locator(".errorlist, .errornote").first.is_visible()
+    page.locator(".errorlist, .errornote").first.wait_for()
     page.fill("#id_accent", "000080")
     with page.expect_navigation():
         page.click("[name=_continue]")

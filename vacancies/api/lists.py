@@ -197,7 +197,8 @@ class ListViewSet(ReadOnlyViewSet):
         return None if found in ({}, {"sort": "published_at"}, {"sort": "-published_at"}) else found
 
     def key(self) -> tuple:
-        return self.vacancy_list, *(self.filters() or {"sort": self.query.get("sort", "")}).items()
+        # an empty `sort` is invalid, and has a key of its own
+        return self.vacancy_list, *(self.filters() or {"sort": self.query.get("sort", "default")}).items()
 
     def filterset(self) -> VacancyFilterSet | None:
         """Return the parameters that filter or sort the list, checked, or None without any. Raises

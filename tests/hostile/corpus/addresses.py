@@ -83,7 +83,7 @@ SHAPES = (
     "page=2", "page[]=2", "page[size][]=2", "page[size][0]=2", "page[size]]=2", "page[[size]=2", "page[size=2", "page%5Bsize%5D%5B%5D=2",
     "Page[size]=2", "PAGE[SIZE]=2", "page[Size]=2", "page[ size]=2", "page [size]=2", "page.size=2", "page%00[size]=2", "page[size%00]=2", "page[sise]=2",
     "page[offset]=2", "page[limit]=2", "page[cursor]=2", "page[size]=2&page[size]=3", "page[size]=2&page[size]=2", "page[number]=1&page%5Bnumber%5D=2",
-    "filter=x", "filter[]=x", "filter[region]=x", "filter[id]=1", "filter[brand]=1", "filter[title__contains]=x", "filter[status]=draft",
+    "filter=x", "filter[]=x", "filter[region]=x", "filter[id]=1", "filter[brand]=", "filter[title__contains]=x", "filter[status]=draft",
     "filter[brand__members__password__startswith]=p", "filter[regions__value]=x", "filter[_connector]=OR", "filter[search]=", "filter[search]=%20",
     "filter[search]=%00", "filter[search]=%FF", "filter[search]=" + "a%20" * 21, "filter[search]=" + "x" * 201, "filter[search]=x&filter[search]=y",
     "filter[search][]=x", "filter[regions]=", "filter[regions]=,", "filter[regions]=a,", "filter[regions]=%20", "filter[regions]=a%00b", "filter[regions]=a'b",
@@ -94,7 +94,13 @@ SHAPES = (
     "fields=head_recruiter.email", "sort=title;drop", "fields=%FF", "filter[regions][0]=x", "fields[0]=id",
     "pagesize]=2", "[size]=1", "limit=100000", "offset=-1", "search=%00", "q=%00", "ordering=password", "order_by=password",
 )  # fmt: skip
-LISTS = ("fields=id&fields=id", "fields[]=id", "filter[regions]=x&filter[regions][]=x", "filter[regions][]=x")
+LISTS = (
+    "filter[brand]=1",
+    "fields=id&fields=id",
+    "fields[]=id",
+    "filter[regions]=x&filter[regions][]=x",
+    "filter[regions][]=x",
+)
 IGNORED = (
     "utm_source=x", "_=1", "_=1&_=2", "jsonp=x", "_method=DELETE", "_connector=OR", "_negated=1",
     "=", "=x", "&&&", "%00=%00", "%FF=%FF", "a;b=c",

@@ -134,6 +134,12 @@ def test_filtered_and_sorted_lists(site):
         assert differences(site, paths) == {}
 
 
+def test_empty_sort_is_refused_after_the_whole_list(site):
+    make_site()
+    assert site.ask("/v1/vacancies")[0] == "200 OK"
+    assert site.ask("/v1/vacancies?sort=")[0] == "400 Bad Request"
+
+
 def test_equivalent_queries_share_body_etag_and_id_list(site):
     make_site()
     comma = "filter[regions]=antwerp,ghent&filter[types]=experienced&fields=id,title"
