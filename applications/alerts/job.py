@@ -92,6 +92,8 @@ def _tell(
             chosen[alert.pk] = pks
     shown = Vacancy.objects.with_related({"title", "location", "brand", "url"})
     vacancies = shown.in_bulk({pk for pks in chosen.values() for pk in pks})
+    # one may have been deleted meanwhile
+    chosen = {alert: kept for alert, pks in chosen.items() if (kept := [pk for pk in pks if pk in vacancies])}
     emails = NewsEmails(base_url=base_url, at=at)
     by_id = {alert.pk: alert for alert in alerts}
     messages = [emails.email(by_id[pk], [vacancies[each] for each in pks]) for pk, pks in chosen.items()]

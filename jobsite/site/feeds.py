@@ -48,7 +48,7 @@ class _AtomFeed(Atom1Feed):
 def atom(site: Site) -> HttpResponse:
     """Return the newest vacancies that have their page on this site, as Atom (RFC 4287)."""
     interface = site.interface
-    interface.begin()
+    interface.read_shortest_list()
     with override(site_language()):
         feed = _AtomFeed(
             title=xml_text(f"{_('Vacancies')} – {site.name}"),
@@ -105,7 +105,7 @@ def indeed(site: Site) -> HttpResponseBase:
         with override(site_language()):
             context = {"errors": errors, "list": reverse("site:jobs")}
             return respond(site, "invalid.html", context, status=400)
-    interface.begin()
+    interface.read_shortest_list()
     limit, client = RateLimit(READS), client_address.rate_limit_key(site.request)
     if settings.RATE_LIMIT != "off" and not limit.allow(f"{client}:feed"):
         raise RefusedError(429, None, str(int(limit.wait())))

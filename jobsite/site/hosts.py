@@ -75,8 +75,7 @@ class Site:
     @property
     def theme(self) -> str:
         """The address of the style sheet with its color."""
-        arguments = {"slug": self.brand.slug} if self.brand else {}
-        return f"{reverse('site:theme', kwargs=arguments)}?v={version_of(stylesheet(self.brand))}"
+        return theme_path(self.brand)
 
     @property
     def jobs_path(self) -> str:
@@ -146,6 +145,12 @@ def stylesheet(brand: Brand | None) -> str:
     for their text, whichever has the higher contrast."""
     color = (brand and brand.accent) or settings.SITE_COLOR
     return f":root{{--site:{color};--on-site:{text_on(color)}}}"
+
+
+def theme_path(brand: Brand | None) -> str:
+    """Return the address of the style sheet of `brand`, or of the site."""
+    path = reverse("site:theme", kwargs={"slug": brand.slug} if brand else {})
+    return f"{path}?v={version_of(stylesheet(brand))}"
 
 
 def version_of(css: str) -> str:

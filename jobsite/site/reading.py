@@ -42,7 +42,7 @@ class Interface:
         self.revisions: set[int | None] = set()
         self.until = float("inf")
 
-    def start(self) -> None:
+    def note_revision(self) -> None:
         """Note the revision before the page reads anything: what changes meanwhile is not cached."""
         self.revisions.add(read_state().number)
 
@@ -50,7 +50,7 @@ class Interface:
         """Return the JSON document at `path`, such as "/v1/vacancies". Raises RefusedError."""
         return json.loads(self.response(path, query).content)
 
-    def begin(self) -> None:
+    def read_shortest_list(self) -> None:
         """Read the shortest list, for a document that contains all vacancies: it counts for the rate limit,
         and says how long the document is valid. Raises RefusedError."""
         self.response("/v1/vacancies", [("page[size]", "1"), ("fields", "id")])

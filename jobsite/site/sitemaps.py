@@ -51,7 +51,7 @@ def robots(request: HttpRequest) -> HttpResponse:
 def index(site: Site) -> HttpResponse:
     """Return the list of the files that have an address. The first one always has."""
     interface = site.interface
-    interface.begin()
+    interface.read_shortest_list()
     blocks = pages(site, at=interface.now).annotate(block=F("pk") / BLOCK).order_by()
     numbers = sorted({0, *blocks.values_list("block", flat=True).distinct()})
     files = (_element("sitemap", site.url(reverse("site:sitemap", args=[number]))) for number in numbers)
@@ -62,7 +62,7 @@ def index(site: Site) -> HttpResponse:
 def part(site: Site, number: int) -> HttpResponse:
     """Return the addresses of the vacancies whose ids begin at `number` times BLOCK."""
     interface = site.interface
-    interface.begin()
+    interface.read_shortest_list()
     first = number * BLOCK
     rows = pages(site, at=interface.now).filter(pk__gte=first, pk__lt=first + BLOCK).order_by("pk")
     found = rows.only("title", "updated_at", "publish_from")

@@ -30,7 +30,7 @@ from jobsite.languages import LANGUAGES, site_language
 from jobsite.middleware.security_headers import PERMISSIONS, policy
 from jobsite.site import jsonld
 from jobsite.site.filters import Filters
-from jobsite.site.hosts import Site, page_path, stylesheet, version_of
+from jobsite.site.hosts import Site, page_path, stylesheet, theme_path, version_of
 from jobsite.site.items import LISTED, Item
 from jobsite.site.reading import Interface, RefusedError
 from jobsite.site.sharing import share
@@ -59,7 +59,7 @@ def on_site(view: View) -> View:
             raise Http404
         site = Site(request)
         try:
-            site.interface.start()
+            site.interface.note_revision()
             return view(site, **kwargs)
         except Http404:
             template, status, wait = "not_found.html", 404, ""
@@ -127,6 +127,7 @@ def vacancy(site: Site, pk: int, slug: str = "") -> HttpResponse:
         apply_page = _apply_page(site, interface, pk)
         posting = jsonld.job_posting(item, row, takes_applications=bool(apply_page))
         context = {
+            "theme": theme_path(row.shown_brand),
             "item": shown,
             "facts": shown.facts(Filter.objects.all()),
             "apply_url": item["apply_url"] or apply_page,
@@ -164,6 +165,7 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
     address = filters.address(number)
     context = {
         "heading": heading,
+        "theme": theme_path(brand),
         "intro": SafeString(sanitise(brand.description)) if brand else "",
         "is_list": True,
         "items": [Item(item, filters.source) for item in found["data"]],

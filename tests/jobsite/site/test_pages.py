@@ -228,6 +228,7 @@ def test_brand_page_lists_the_vacancies_of_the_brand(client):
     body = get(client, "/brands/acme")
     assert titles(body) == ["Nurse"]
     assert "<h1>Acme</h1>" in body
+    assert "/brands/acme.css?v=" in body  # its color
     assert "<p>We <b>care</b>.</p>" in body
     get(client, "/brands/unknown", 404)
 

@@ -84,7 +84,9 @@ def test_host_and_color_of_a_brand_are_corrected_or_refused(settings: Any) -> No
     for typed in WRONG_COLORS:
         assert COLOR_RULE in enter(accent=typed)["accent"], typed
     assert enter(host="JOBS.other.test") == {"host": ["Another brand has this host."]}
-    assert enter(host="https://www.example.com") == {"host": ["This is the host of the main site."]}
+    form_class.request_host = "admin.example.com"
+    for main in ("https://www.example.com", "admin.example.com"):  # else the admin would be 404
+        assert enter(host=main) == {"host": ["This is the host of the main site."]}
 
 
 def test_page_of_a_brand_has_the_lines_for_another_website(

@@ -27,6 +27,8 @@ from vacancies.models import Brand, Vacancy
 
 
 class BrandForm(ModelForm):
+    request_host = ""  # that of the admin, which is no host of a brand
+
     def clean_slug(self) -> str:
         """Report a value that is taken at its field. The constraint reports it above the form."""
         slug: str = self.cleaned_data["slug"]
@@ -40,7 +42,7 @@ class BrandForm(ModelForm):
         host = host.removesuffix("/").removesuffix(".")
         with suppress(UnicodeError):  # the validator refuses it
             host = host.encode("idna").decode()
-        if host and host == urlsplit(settings.PUBLIC_BASE_URL).netloc.lower():
+        if host and host in (urlsplit(settings.PUBLIC_BASE_URL).netloc.lower(), self.request_host):
             raise ValidationError(_("This is the host of the main site."), code="main")
         if host and Brand.objects.filter(host=host).exclude(pk=self.instance.pk).exists():
             raise ValidationError(_("Another brand has this host."), code="unique")
@@ -86,6 +88,11 @@ class BrandAdmin(ContentAdmin):
         if not settings.CAREER_SITE:
             hidden.add("host")
         return [(name, spec) for name, spec in self.fieldsets if hidden.isdisjoint(spec["fields"])]
+
+    def get_form(self, request: UserRequest, *args: Any, **kwargs: Any) -> type[BrandForm]:
+        form: type[BrandForm] = super().get_form(request, *args, **kwargs)  # a new class for each request
+        form.request_host = request.get_host().lower()
+        return form
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
         """Users see their brands only, also where a brand is chosen."""
