@@ -157,6 +157,8 @@ def test_bodies_equal_the_golden_files(client, site):
 PAGE_URLS = {101: "https://acme.test/jobs/101-infirmierere-nuit-week-end", 102: "https://acme.test/jobs/102"}
 
 
+@pytest.mark.slow("sends every golden request twice")
+@pytest.mark.each_database
 @pytest.mark.django_db
 def test_career_site_changes_only_the_address_of_public_vacancies(client, site, settings):
     Brand.objects.update(vacancy_url="", host="acme.test")

@@ -102,6 +102,7 @@ def test_files_are_refused_with_the_reason(content, reason):
     assert refusal(content) == reason
 
 
+@pytest.mark.slow("reads hostile files")
 def test_hostile_files_cost_little(monkeypatch):
     """Before they are unpacked."""
     bomb = xlsx(["a"], sheet=f"<worksheet {NAMESPACE}>{' ' * (51 * 2**20)}</worksheet>")

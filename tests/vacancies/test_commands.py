@@ -27,6 +27,8 @@ pytestmark = pytest.mark.django_db
 # --- generate_vacancies ---
 
 
+@pytest.mark.slow("creates 150 vacancies")
+@pytest.mark.each_database
 def test_generated_vacancies_are_published_and_varied(client, filters, at):
     code, summary, _ = run("generate_vacancies", 150, "--seed", 7)
 

@@ -97,6 +97,7 @@ def test_temporary_refusal_is_tried_again(delivery, clock, mail_server):
     assert Message.objects.filter(next_at=clock() + timedelta(minutes=5)).count() == 2
 
 
+@pytest.mark.slow("76 hours of retries")
 def test_retries_end_within_76_hours(delivery, clock, mail_server):
     put("451-x@example.org")
     attempts = 0

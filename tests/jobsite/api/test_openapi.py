@@ -60,6 +60,7 @@ def walk(node, path=()):
             yield from walk(value, (*path, position))
 
 
+@pytest.mark.slow("validates the whole document")
 def test_document_is_openapi_31(capsys):
     assert DOCUMENT["openapi"] == "3.1.0"
     call_command("spectacular", "--validate", "--fail-on-warn", "--format", "openapi-json")

@@ -125,6 +125,7 @@ def test_every_operation_works_during_an_outage(server, cache, settings, monkeyp
     assert [throttling.RateLimit().allow_request(request) for _ in range(5)] == [True] * 3 + [False] * 2
 
 
+@pytest.mark.slow("waits for an outage to end")
 def test_server_is_used_again_after_an_outage(server, cache, caplog):
     cache.set("before", 1)
     server.crash()

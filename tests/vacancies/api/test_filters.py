@@ -310,6 +310,8 @@ FOUND = {
 }
 
 
+@pytest.mark.slow("many searches")
+@pytest.mark.each_database
 def test_search_ignores_case_and_accents(client, texts):
     assert {words: titles(client, **{"filter[search]": words}) for words in FOUND} == FOUND
 

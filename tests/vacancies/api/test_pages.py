@@ -267,6 +267,7 @@ def test_items_follow_the_multi_branding_setting(site, settings):
         check_all(site)
 
 
+@pytest.mark.slow("requests many pages")
 def test_different_bodies_have_different_etags(site):
     make_site()
     tags: dict[str, bytes] = {}

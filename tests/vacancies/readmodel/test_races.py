@@ -188,6 +188,8 @@ FACT_CHANGES: dict[str, Callable[[Vacancy], Any]] = {
 }
 
 
+@pytest.mark.slow("commits many changes")
+@pytest.mark.each_database
 def test_change_of_a_fact_shows_at_once(site, settings):
     settings.CAREER_SITE = True
     vacancy = make_vacancy(options={"regions": ["Ghent"]}, places=({"locality": "Ghent", "country": "BE"},))
