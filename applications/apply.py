@@ -45,7 +45,6 @@ from applications.submissions.forms import ServedForm, submission_form
 from applications.submissions.validation import SOURCE_MAX, Error
 from forms_structure.rendering import form_context, submitted
 from forms_structure.structure import CONSENT, HONEYPOT, NO_TEXT
-from jobsite.api import client_address
 from jobsite.api.absolute_urls import base_url
 from jobsite.api.permissions import lacks_factor
 from jobsite.api.problems import RETRY_AFTER
@@ -142,8 +141,8 @@ class _Page:
         self._read()
         values, files = submitted(self.form.sections, self.typed, self.files)
         self.files = files
-        limit, client = RateLimit(ATTEMPTS), client_address.rate_limit_key(self.request)
-        if settings.RATE_LIMIT != "off" and not limit.allow(f"{client}:{self.vacancy.pk}"):
+        limit = RateLimit(ATTEMPTS)
+        if not limit.allow_client(self.request, str(self.vacancy.pk)):
             text = _("There were too many attempts. Try again in %(minutes)s min.")
             response = self._refuse([("", text % {"minutes": -(-int(limit.wait()) // 60)})], 429)
             response["Retry-After"] = str(int(limit.wait()))

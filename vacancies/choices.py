@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 from django.db import models
 from django.utils.translation import get_language
@@ -44,6 +45,16 @@ class Fact(models.TextChoices):
     def filter_id(self) -> int:
         """Its `id` in /v1/filters, after those of the vocabularies."""
         return 101 + list(Fact).index(self)
+
+    def names(self) -> dict[str, str]:
+        """Return its values with their names in the active language, in order. Brands are rows: {}."""
+        choices: dict[Fact, Callable[[], list[tuple[str, Any]]]] = {
+            Fact.COUNTRY: country_choices,
+            Fact.WORK_PLACE: lambda: WorkPlace.choices,
+            Fact.EMPLOYMENT_TYPES: lambda: EmploymentType.choices,
+            Fact.LANGUAGE: language_choices,
+        }
+        return {value: str(name) for value, name in choices[self]()} if self in choices else {}
 
 
 class WorkPlace(models.TextChoices):

@@ -7,7 +7,7 @@ from django.urls import reverse
 from applications.alerts.queries import BRAND
 from applications.mail.links import absolute, new_marker
 from applications.models import JobAlert
-from jobsite.api.absolute_urls import host_url
+from jobsite.api.absolute_urls import host_url, with_source
 from jobsite.languages import site_language
 
 
@@ -42,4 +42,4 @@ class Links:
     def to_vacancy(self, url: str) -> str:
         """Return the link to a vacancy with this `url`, which says where the applicant comes from."""
         address = absolute(url, self.base_url) if url.startswith("/") else url
-        return f"{address}{'&' if '?' in address else '?'}source=alert"
+        return with_source(address, "alert")

@@ -17,7 +17,7 @@ from jobsite.api.problems import InvalidParameters, ParameterError
 from jobsite.serving.revision import snapshot
 from vacancies.api import process_cache
 from vacancies.api.v1 import VacancySerializer
-from vacancies.choices import EmploymentType, Fact, Keyword, WorkPlace, country_choices, language_choices
+from vacancies.choices import Fact, Keyword
 from vacancies.filtersets import NEAR, OPTION_NAMES, SEARCH, SORT, FacetFilterSet, filter_name
 from vacancies.models import Brand, Filter, FilterOption, Vacancy
 from vacancies.querysets import VacancyList
@@ -95,17 +95,10 @@ def in_words(query: str, brand: Brand | None) -> list[tuple[str, str]]:
 
 def _names(keyword: Keyword | Fact, values: list[str]) -> dict[str, object]:
     """Return the names of those of `values` that are known."""
-    match keyword:
-        case Fact.BRAND:
-            return dict(Brand.objects.filter(slug__in=values).values_list("slug", "name"))
-        case Fact.COUNTRY:
-            return dict(country_choices())
-        case Fact.WORK_PLACE:
-            return dict(WorkPlace.choices)
-        case Fact.EMPLOYMENT_TYPES:
-            return dict(EmploymentType.choices)
-        case Fact.LANGUAGE:
-            return dict(language_choices())
+    if keyword == Fact.BRAND:
+        return dict(Brand.objects.filter(slug__in=values).values_list("slug", "name"))
+    if isinstance(keyword, Fact):
+        return {**keyword.names()}
     options = FilterOption.objects.filter(filter__keyword=keyword, value__in=values)
     return dict(options.values_list("value", "label"))
 

@@ -5,7 +5,6 @@ from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone, translation
@@ -36,7 +35,6 @@ from applications.operations.submitting import (
 from applications.submissions import idempotency, proof
 from applications.submissions.forms import ServedForm, submission_form
 from applications.submissions.validation import document_errors, file_fields
-from jobsite.api import client_address
 from jobsite.api.absolute_urls import base_url
 from jobsite.api.permissions import lacks_factor
 from jobsite.api.problems import problem
@@ -129,8 +127,7 @@ class SubmissionViewSet(ViewSet):
     def _count(self, request: Request, pk: int) -> None:
         """Count an attempt of the client. Raise Throttled if it is one too many."""
         limit = RateLimit(ATTEMPTS)
-        counted = f"{client_address.rate_limit_key(request._request)}:{pk}"
-        if settings.RATE_LIMIT != "off" and not limit.allow(counted):
+        if not limit.allow_client(request._request, str(pk)):
             self.throttled(request, limit.wait())
 
 

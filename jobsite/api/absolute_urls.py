@@ -1,6 +1,6 @@
 """Absolute URLs of this service."""
 
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -14,6 +14,13 @@ def absolute(request: HttpRequest, path: str) -> str:
     if settings.PUBLIC_BASE_URL:
         return settings.PUBLIC_BASE_URL + path
     return f"{request.scheme}://{request.get_host()}{path}"
+
+
+def with_source(url: str, source: str) -> str:
+    """Return the link `url` to a vacancy, which says where the applicant comes from; unchanged without it."""
+    if not source:
+        return url
+    return f"{url}{'&' if '?' in url else '?'}{urlencode({'source': source})}"
 
 
 def host_url(host: str) -> str:

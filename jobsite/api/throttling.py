@@ -36,7 +36,15 @@ class RateLimit(BaseThrottle):
         self._rate = rate
 
     def allow_request(self, request: Any, view: object = None) -> bool:
-        return settings.RATE_LIMIT == "off" or self.allow(client_address.rate_limit_key(request))
+        return self.allow_client(request)
+
+    def allow_client(self, request: Any, of: str = "") -> bool:
+        """Count one request of the client, `of` a kind such as "feed". Return whether it is within the
+        rate."""
+        if settings.RATE_LIMIT == "off":
+            return True
+        client = client_address.rate_limit_key(request)
+        return self.allow(f"{client}:{of}" if of else client)
 
     def allow(self, counted: str) -> bool:
         """Count one request of `counted`, an address or an account. Return whether it is within the rate."""

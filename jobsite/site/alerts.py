@@ -6,7 +6,6 @@ They have no session, so no CSRF token: what they do needs the token of the link
 from functools import wraps
 from typing import Any
 
-from django.conf import settings
 from django.core.signing import BadSignature
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.http.response import HttpResponseBase
@@ -23,7 +22,6 @@ from applications.mail.outbox import is_address, one_line
 from applications.models import JobAlert
 from applications.privacy import erase_alert
 from forms_structure.structure import HONEYPOT
-from jobsite.api import client_address
 from jobsite.api.absolute_urls import base_url
 from jobsite.api.problems import RETRY_AFTER, InvalidParameters
 from jobsite.api.throttling import RateLimit
@@ -122,8 +120,7 @@ def _errors(
         errors[""] = _("A hidden field was filled in. Send it once more.")
     if errors:
         return 422, errors
-    client = client_address.rate_limit_key(request)
-    if settings.RATE_LIMIT != "off" and not limit.allow(f"{client}:alerts"):
+    if not limit.allow_client(request, "alerts"):
         text = _("There were too many attempts. Try again in %(minutes)s min.")
         return 429, {"": text % {"minutes": -(-int(limit.wait()) // 60)}}
     return 200, {}

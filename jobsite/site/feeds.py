@@ -4,7 +4,6 @@ aggregators read. A text never ends an element: XML is escaped, and characters t
 import re
 from collections.abc import Iterator
 
-from django.conf import settings
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
@@ -12,7 +11,8 @@ from django.utils.feedgenerator import Atom1Feed
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from jobsite.api import caching, client_address
+from jobsite.api import caching
+from jobsite.api.absolute_urls import with_source
 from jobsite.api.throttling import RateLimit
 from jobsite.languages import site_language
 from jobsite.site.hosts import Site
@@ -106,8 +106,8 @@ def indeed(site: Site) -> HttpResponseBase:
             context = {"errors": errors, "list": reverse("site:jobs")}
             return respond(site, "invalid.html", context, status=400)
     interface.read_shortest_list()
-    limit, client = RateLimit(READS), client_address.rate_limit_key(site.request)
-    if settings.RATE_LIMIT != "off" and not limit.allow(f"{client}:feed"):
+    limit = RateLimit(READS)
+    if not limit.allow_client(site.request, "feed"):
         raise RefusedError(429, None, str(int(limit.wait())))
     jobs = Vacancy.objects.published(at=interface.now).external().filter(IS_A_JOB)
     if brand:
@@ -132,7 +132,6 @@ def _indeed(site: Site, jobs: VacancyQuerySet) -> Iterator[str]:
 def _jobs(vacancy: Vacancy, item: JsonObject) -> Iterator[str]:
     """Yield an element for each place in the `item` of `vacancy`, or for each country of remote work without
     a place."""
-    url = f"{item['url']}{'&' if '?' in item['url'] else '?'}source=indeed"
     types = [
         JOB_TYPES[each] for each in EmploymentType if each in item["employment_types"] and each in JOB_TYPES
     ]
@@ -141,7 +140,7 @@ def _jobs(vacancy: Vacancy, item: JsonObject) -> Iterator[str]:
         "title": item["title"],
         "date": f"{vacancy.publish_from:%Y-%m-%dT%H:%M:%SZ}",  # in UTC
         "requisitionid": item["reference"] or str(item["id"]),
-        "url": url,
+        "url": with_source(item["url"], "indeed"),
         "company": name_of_employer(item),
         "description": _ENTITY.sub(_character, texts),
         "salary": _salary(item["pay"]),

@@ -10,9 +10,8 @@ from django.utils.translation import gettext as _
 from jobsite.api.pagination import NUMBER, SIZE
 from jobsite.languages import site_language
 from jobsite.site.reading import Query
-from jobsite.text.iso_names import country_name, language_name
 from jobsite.types import JsonObject
-from vacancies.choices import EmploymentType, Fact, WorkPlace
+from vacancies.choices import Fact
 from vacancies.filtersets import OPTION_NAMES, SEARCH, SORT, VacancyFilterSet, filter_name
 from vacancies.statistics.visits import given_source
 
@@ -140,12 +139,13 @@ class Filters:
         words = "" if site_language() == get_language() else site_language()
         found = []
         for each in filters:
-            name = filter_name(each["keyword"])
+            name, keyword = filter_name(each["keyword"]), each["keyword"]
+            names = Fact(keyword).names() if keyword in Fact.values else {}
             chosen = {value for given, value in self.given if given == name}
             options = [
                 Option(
                     option["value"],
-                    _option_label(each["keyword"], option),
+                    names.get(option["value"], option["label"]),
                     option["count"],
                     option["value"] in chosen,
                 )
@@ -179,17 +179,3 @@ def _facet_label(filter_: JsonObject) -> str:
     """Return the label: in the language of the page, if it is not an own word of the recruiters."""
     keyword = filter_["keyword"]
     return str(Fact(keyword).label) if keyword in Fact.values else filter_["label"]
-
-
-def _option_label(keyword: str, option: JsonObject) -> str:
-    value, label = option["value"], option["label"]
-    match keyword:
-        case Fact.COUNTRY:
-            return country_name(value)
-        case Fact.LANGUAGE:
-            return language_name(value)
-        case Fact.WORK_PLACE:
-            return str(WorkPlace(value).label)
-        case Fact.EMPLOYMENT_TYPES:
-            return str(EmploymentType(value).label)
-    return str(label)

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
-from urllib.parse import urlencode
 
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from jobsite.api.absolute_urls import with_source
 from jobsite.languages import site_language
 from jobsite.text.formats import format_date
 from jobsite.text.html import sanitise
@@ -52,10 +52,7 @@ class Item:
     @property
     def page(self) -> str:
         """The address of its page, which gets to know where the visitor comes from."""
-        address: str = self.item["url"]
-        if not self.source:
-            return address
-        return f"{address}{'&' if '?' in address else '?'}{urlencode({'source': self.source})}"
+        return with_source(self.item["url"], self.source)
 
     @property
     def text_language(self) -> str:

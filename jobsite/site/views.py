@@ -25,7 +25,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from jobsite.api.absolute_urls import host_url
+from jobsite.api.absolute_urls import host_url, with_source
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.middleware.security_headers import PERMISSIONS, policy
 from jobsite.site import jsonld
@@ -262,5 +262,4 @@ def _apply_page(site: Site, interface: Interface, pk: int) -> str:
     """Return the path of the page to apply, which gets to know where the visitor comes from, or ""."""
     if not (settings.APPLY_PAGES and interface.takes_applications(pk)):
         return ""
-    source = given_source(site.request.GET)
-    return reverse("apply", args=[pk]) + (f"?{urlencode({'source': source})}" if source else "")
+    return with_source(reverse("apply", args=[pk]), given_source(site.request.GET))

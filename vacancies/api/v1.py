@@ -1,7 +1,7 @@
 """Version v1 of the vacancy API (interface 2.2, 2.10, 4)."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -50,7 +50,7 @@ from vacancies.api.serializers import (
     RecruiterSerializer,
     VacancyItemSerializer,
 )
-from vacancies.choices import EmploymentType, Fact, Keyword, WorkPlace, country_choices, language_choices
+from vacancies.choices import Fact, Keyword
 from vacancies.filtersets import OPTION_NAMES, FacetFilterSet, VacancyFilterSet, fact_bitmaps, filter_name
 from vacancies.models import Audience, Brand, Filter, FilterOption, State, Vacancy
 from vacancies.previews import opened_by
@@ -467,21 +467,16 @@ def count_options(index: Index, scopes: Mapping[str, BitMap64]) -> list[Any]:
 def count_facts(index: Index, scopes: Mapping[str, BitMap64]) -> list[JsonObject]:
     """Return the filters by facts, with the options that vacancies of their scope have."""
     brands = Brand.objects.exclude(slug="").values_list("slug", "name") if settings.MULTI_BRANDING else ()
+    brands_by_name = dict(sorted(brands, key=lambda pair: fold(pair[1])))
     with translation.override(site_language()):
-        choices: dict[Fact, Iterable[tuple[str, Any]]] = {
-            Fact.BRAND: sorted(brands, key=lambda pair: fold(pair[1])),
-            Fact.COUNTRY: country_choices(),
-            Fact.WORK_PLACE: WorkPlace.choices,
-            Fact.EMPLOYMENT_TYPES: EmploymentType.choices,
-            Fact.LANGUAGE: language_choices(),
-        }
         filters = []
         for fact in Fact:
-            scope, found = scopes[filter_name(fact)], fact_bitmaps(fact, index, dict(choices[fact]))
+            names = brands_by_name if fact is Fact.BRAND else fact.names()
+            scope, found = scopes[filter_name(fact)], fact_bitmaps(fact, index, names)
             counts = {value: bitmap.intersection_cardinality(scope) for value, bitmap in found.items()}
             options = [
-                {"value": value, "label": str(label), "count": counts[value]}
-                for value, label in choices[fact]
+                {"value": value, "label": label, "count": counts[value]}
+                for value, label in names.items()
                 if counts[value]
             ]
             named = {"id": fact.filter_id, "label": str(fact.label), "keyword": fact.value}
