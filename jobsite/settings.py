@@ -149,7 +149,9 @@ LOGGING: dict[str, object] = {
 # Where Prometheus reads the metrics (jobsite/ops/metrics.py); 0 exposes none.
 METRICS_PORT = env.int("METRICS_PORT", default=0, most=65535)
 METRICS_ADDRESS = env.str("METRICS_ADDRESS", "127.0.0.1")
-WEB_CONCURRENCY = env.int("WEB_CONCURRENCY", default=2, least=1)  # read by gunicorn; commands report errors
+# Read by gunicorn; commands report errors.
+WEB_CONCURRENCY = env.int("WEB_CONCURRENCY", default=2, least=1)
+WEB_THREADS = env.int("WEB_THREADS", default=4, least=1)
 
 # --- Data --------------------------------------------------------------------------------------
 
@@ -229,7 +231,7 @@ STORAGES: dict[str, dict[str, Any]] = {
 _FILES_URL = env.str("FILES_URL", "")
 FILES_IN_BUCKET = bool(_FILES_URL)
 # Threads of this process that may wait for the bucket at a time; 0 in commands: any number.
-FILES_THREADS = max(1, env.int("WEB_THREADS", default=4) // 2) if "JOBSITE_SERVES" in os.environ else 0
+FILES_THREADS = max(1, WEB_THREADS // 2) if "JOBSITE_SERVES" in os.environ else 0
 if FILES_IN_BUCKET:
     try:
         _BUCKET = files_url.parse(_FILES_URL)

@@ -13,6 +13,7 @@ from django.db import close_old_connections, connection
 from django.test import TransactionTestCase, override_settings
 
 from jobsite.ops.catalogs import compile_catalogs
+from jobsite.serving import stored_documents
 from tests.initial_rows import InitialRows
 from tests.servers import copy_template
 from vacancies.api import process_cache
@@ -110,9 +111,10 @@ def _settings_of_all_tests() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _isolated_files_and_cache(settings, tmp_path):
-    """Empty folders of uploads and empty caches for each test."""
+def _isolated_files_and_cache(settings, tmp_path, monkeypatch):
+    """Empty folders of uploads and of stored documents, and empty caches for each test."""
     settings.MEDIA_ROOT, settings.PRIVATE_ROOT = tmp_path / "media", tmp_path / "private"
+    monkeypatch.setattr(stored_documents, "ROOT", tmp_path)
     cache.clear()
     process_cache.process = process_cache.ProcessCache()  # the revision of another test may be the same
 

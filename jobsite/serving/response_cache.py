@@ -28,9 +28,8 @@ from jobsite.languages import LANGUAGES
 from jobsite.serving import SOURCE, replica
 
 PREFIXES = ("/v1/", "/v0.1/")
-# The pages of the career site: its views say which of them may be stored. The files of the sitemap and the
-# feed of all vacancies are too large.
-SITE = re.compile(rf"/(({'|'.join(LANGUAGES)})/)?jobs\b|/brands/|/sitemap\.xml")
+# The pages of the career site: its views say which of them may be stored.
+SITE = re.compile(rf"/(({'|'.join(LANGUAGES)})/)?jobs\b|/brands/")
 MAX_KEY_LENGTH = 1000  # characters; our own links are shorter
 FLIGHT_TIMEOUT = 5  # seconds to wait for another thread that makes the same response
 MAX_AHEAD = 10  # seconds that an entry may be served by a database that is at an earlier revision
@@ -47,6 +46,10 @@ _GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")
 Environ = dict[str, Any]
 Headers = list[tuple[str, str]]
 Key = tuple[str, ...]
+
+
+def accepts_gzip(environ: Environ) -> bool:
+    return bool(_GZIP.search(environ.get("HTTP_ACCEPT_ENCODING", "")))
 
 
 def run_wsgi(application: Callable, environ: Environ) -> tuple[str, Headers, bytes]:
@@ -93,7 +96,7 @@ class CacheEntry:
             start_response("304 Not Modified", headers)
             return []
         body = self.body
-        if len(body) > MIN_GZIP_SIZE and _GZIP.search(environ.get("HTTP_ACCEPT_ENCODING", "")):
+        if len(body) > MIN_GZIP_SIZE and accepts_gzip(environ):
             body = self.gzipped
             headers.append(("Content-Encoding", "gzip"))
         headers.append(("Content-Length", str(len(body))))

@@ -3,33 +3,33 @@ aggregators read. A text never ends an element: XML is escaped, and characters t
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
-from django.http import HttpResponse, StreamingHttpResponse
+from django.conf import settings
+from django.db.models import F, Prefetch
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from jobsite.api import caching
-from jobsite.api.absolute_urls import with_source
-from jobsite.api.throttling import RateLimit
+from jobsite.api.absolute_urls import absolute, with_source
 from jobsite.languages import site_language
 from jobsite.site.hosts import Site
-from jobsite.site.jsonld import TEXTS, name_of_employer
-from jobsite.site.reading import RefusedError
-from jobsite.site.sitemaps import changed_at, pages
+from jobsite.site.jsonld import TEXTS
+from jobsite.site.sitemaps import changed_at, document, pages
 from jobsite.site.views import career_page, respond
 from jobsite.text.html import sanitise
 from jobsite.types import JsonObject
-from vacancies.api.v1 import VacancySerializer
-from vacancies.choices import EmploymentType, WorkPlace
-from vacancies.models import Brand, Vacancy
+from vacancies.api.serializers import PaySerializer
+from vacancies.choices import EmploymentType, PlaceKind, WorkPlace
+from vacancies.dates import last_day
+from vacancies.models import Brand, Vacancy, VacancyOption
 from vacancies.quality import IS_A_JOB
 from vacancies.querysets import VacancyQuerySet
 
 NEWEST = 50
-READS = "20/hour"  # of the feed of all vacancies, for each client: it may take minutes
 BATCH = 200
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, 2.2
 
@@ -82,9 +82,10 @@ JOB_TYPES = {
     EmploymentType.INTERN: "internship",
 }
 REMOTE_TYPES = {WorkPlace.REMOTE: "Fully remote", WorkPlace.HYBRID: "Hybrid remote"}
-FIELDS = (
-    "id", "title", "brand", "description", "profile", "offer", "company", "reference", "work_place", "places",
-    "remote_countries", "employment_types", "pay", "closing_date", "url",
+PAY = PaySerializer()
+COLUMNS = (
+    "title", "audience", "brand", "reference", "work_place", "publish_from", "publish_until", *TEXTS,
+    "is_pay_public", *(f"pay_{name}" for name in PAY.fields),
 )  # fmt: skip
 _ENTITIES = {"&amp;": "&", "&gt;": ">", "&nbsp;": "\u00a0"}
 _ENTITY = re.compile(r"&(?:amp|gt|nbsp|lt);(?=(.?))", re.DOTALL)
@@ -93,7 +94,6 @@ _ENTITY = re.compile(r"&(?:amp|gt|nbsp|lt);(?=(.?))", re.DOTALL)
 @career_page
 def indeed(site: Site) -> HttpResponseBase:
     """Return the vacancies of this site, or of one `brand`, as Indeed reads them."""
-    interface = site.interface
     given = site.request.GET
     errors = [f"{name}: unknown parameter; allowed is brand." for name in given if name != "brand"]
     brand = site.brand
@@ -105,62 +105,60 @@ def indeed(site: Site) -> HttpResponseBase:
         with override(site_language()):
             context = {"errors": errors, "list": reverse("site:jobs")}
             return respond(site, "invalid.html", context, status=400)
-    interface.read_shortest_list()
-    limit = RateLimit(READS)
-    if not limit.allow_client(site.request, "feed"):
-        raise RefusedError(429, None, str(int(limit.wait())))
-    jobs = Vacancy.objects.published(at=interface.now).external().filter(IS_A_JOB)
+    jobs = Vacancy.objects.published(at=site.interface.now).external().filter(IS_A_JOB)
     if brand:
         jobs = jobs.filter(brand=brand)
-    lines = _indeed(site, jobs) if site.request.method == "GET" else iter(())
-    response = StreamingHttpResponse(lines, content_type="application/xml; charset=utf-8")
-    caching.public(response, now=interface.now, until=interface.valid_until)
-    return response
+    return document(site, "indeed", brand, partial(_indeed, site, jobs)).respond(site.request)
 
 
 def _indeed(site: Site, jobs: VacancyQuerySet) -> Iterator[str]:
     """Yield the feed in order of the ids, a batch at a time, so that it needs little memory."""
     yield '<?xml version="1.0" encoding="utf-8"?>\n<source>\n'
     yield f"{_tag('publisher', site.name)}{_tag('publisherurl', site.url('/'))}\n"
-    serializer, last = VacancySerializer(context={"request": site.request}, only=[*FIELDS]), 0
-    while batch := list(jobs.filter(pk__gt=last).with_related(FIELDS).order_by("pk")[:BATCH]):
-        yield "".join(job for each in batch for job in _jobs(each, serializer.to_representation(each)))
+    base, last = absolute(site.request, "/")[:-1], 0
+    typed = VacancyOption.objects.exclude(option__employment_type="").order_by()
+    choices = typed.annotate(employment_type=F("option__employment_type"))
+    # A prefetched brand is one object for many vacancies; `with_related` would load all of their options.
+    related = "brand", "places", Prefetch("choices", choices, to_attr="ordered_choices")
+    rows = jobs.only(*COLUMNS).prefetch_related(*related).order_by("pk")
+    while batch := list(rows.filter(pk__gt=last)[:BATCH]):
+        yield "".join(job for each in batch for job in _jobs(each, base))
         last = batch[-1].pk
     yield "</source>\n"
 
 
-def _jobs(vacancy: Vacancy, item: JsonObject) -> Iterator[str]:
-    """Yield an element for each place in the `item` of `vacancy`, or for each country of remote work without
-    a place."""
-    types = [
-        JOB_TYPES[each] for each in EmploymentType if each in item["employment_types"] and each in JOB_TYPES
-    ]
-    texts = "".join(sanitise(item[key] or "") for key in TEXTS)
+def _jobs(vacancy: Vacancy, base: str) -> Iterator[str]:
+    """Yield an element for each place of `vacancy`, or for each country of remote work without a place.
+    `base` is the URL of this service. Stored texts are sanitised."""
+    types = [JOB_TYPES[each] for each in map(EmploymentType, vacancy.employment_types) if each in JOB_TYPES]
+    texts = "".join(getattr(vacancy, key) for key in TEXTS)
+    brand, url = vacancy.shown_brand, vacancy.url
     common = {
-        "title": item["title"],
+        "title": vacancy.title,
         "date": f"{vacancy.publish_from:%Y-%m-%dT%H:%M:%SZ}",  # in UTC
-        "requisitionid": item["reference"] or str(item["id"]),
-        "url": with_source(item["url"], "indeed"),
-        "company": name_of_employer(item),
+        "requisitionid": vacancy.reference or str(vacancy.pk),
+        "url": with_source(base + url if url.startswith("/") else url, "indeed"),
+        "company": brand.name if brand else settings.SITE_NAME,
         "description": _ENTITY.sub(_character, texts),
-        "salary": _salary(item["pay"]),
+        "salary": _salary(vacancy),
         "jobtype": ", ".join(types),
-        "expirationdate": item["closing_date"] or "",
+        "expirationdate": last_day(vacancy.publish_until).isoformat() if vacancy.publish_until else "",
     }
-    is_remote = item["work_place"] == WorkPlace.REMOTE
-    countries = [{"country": code} for code in item["remote_countries"]] if is_remote else []
-    for number, place in enumerate(item["places"] or countries, 1):
+    kind = PlaceKind.SITE
+    if vacancy.work_place == WorkPlace.REMOTE and not vacancy.sites:
+        kind = PlaceKind.APPLICANT
+    shared = "".join(_tag(name, value) for name, value in common.items() if value)
+    for number, place in enumerate((each for each in vacancy.places.all() if each.kind == kind), 1):
         job = {
-            "referencenumber": f"{item['id']}-{number}",
-            **common,
-            "city": place.get("locality"),
-            "state": place.get("region"),
-            "country": place["country"],
-            "postalcode": place.get("postal_code"),
-            "streetaddress": place.get("street"),
-            "remotetype": REMOTE_TYPES.get(item["work_place"]),
+            "city": place.locality,
+            "state": place.region,
+            "country": place.country,
+            "postalcode": place.postal_code,
+            "streetaddress": place.street,
+            "remotetype": REMOTE_TYPES.get(vacancy.work_place),
         }
-        yield f"<job>{''.join(_tag(name, value) for name, value in job.items() if value)}</job>\n"
+        own = "".join(_tag(name, value) for name, value in job.items() if value)
+        yield f"<job>{_tag('referencenumber', f'{vacancy.pk}-{number}')}{shared}{own}</job>\n"
 
 
 def _tag(name: str, text: str) -> str:
@@ -176,7 +174,8 @@ def _character(entity: re.Match[str]) -> str:
     return _ENTITIES[entity[0]]
 
 
-def _salary(pay: JsonObject | None) -> str:
+def _salary(vacancy: Vacancy) -> str:
+    pay = PAY.to_representation(vacancy)
     if pay is None or pay["period"] is None:
         return ""
     low, high = pay["min"], pay["max"]

@@ -1,16 +1,19 @@
 """What crawlers read: /robots.txt, and the sitemap of the vacancies that have their page on this site."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from xml.sax.saxutils import escape
 
 from django.conf import settings
 from django.db.models import Exists, F, OuterRef, Q
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from jobsite.api import caching
+from jobsite.api.absolute_urls import absolute
+from jobsite.serving.stored_documents import Document
 from jobsite.site.hosts import Site
 from jobsite.site.views import career_page
 from vacancies.models import Brand, Vacancy
@@ -18,7 +21,7 @@ from vacancies.querysets import VacancyQuerySet
 
 BLOCK = 10_000  # ids of a file; a file may have 50,000 addresses
 CLOSED_TO_CRAWLERS = ("/admin", "/account/", "/preview/")
-_XML = '<?xml version="1.0" encoding="UTF-8"?>\n<{0} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
+_OPEN = '<?xml version="1.0" encoding="UTF-8"?>\n<{0} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
 
 
 def pages(site: Site, *, at: datetime) -> VacancyQuerySet:
@@ -47,34 +50,47 @@ def robots(request: HttpRequest) -> HttpResponse:
     return response
 
 
+def document(site: Site, name: str, brand: Brand | None, texts: Callable[[], Iterator[str]]) -> Document:
+    """Return the document `name` of the site, or of one brand, with the vacancies that are public now. Counts
+    for the rate limit: raises RefusedError."""
+    interface = site.interface
+    interface.read_shortest_list()
+    key = name, site.url("/"), absolute(site.request, "/"), site.brand and site.brand.pk, brand and brand.pk
+    until = partial(Vacancy.objects.next_change, after=interface.now)
+    return Document(name.partition("-")[0], key, interface.now, until, texts)
+
+
 @career_page
-def index(site: Site) -> HttpResponse:
+def index(site: Site) -> HttpResponseBase:
     """Return the list of the files that have an address. The first one always has."""
-    interface = site.interface
-    interface.read_shortest_list()
-    blocks = pages(site, at=interface.now).annotate(block=F("pk") / BLOCK).order_by()
-    numbers = sorted({0, *blocks.values_list("block", flat=True).distinct()})
-    files = (_element("sitemap", site.url(reverse("site:sitemap", args=[number]))) for number in numbers)
-    return interface.cache(_response("sitemapindex", files))
+
+    def texts() -> Iterator[str]:
+        blocks = pages(site, at=site.interface.now).annotate(block=F("pk") / BLOCK).order_by()
+        numbers = sorted({0, *blocks.values_list("block", flat=True).distinct()})
+        yield _OPEN.format("sitemapindex")
+        yield from (_element("sitemap", site.url(reverse("site:sitemap", args=[each]))) for each in numbers)
+        yield "</sitemapindex>\n"
+
+    return document(site, "sitemap", None, texts).respond(site.request)
 
 
 @career_page
-def part(site: Site, number: int) -> HttpResponse:
+def part(site: Site, number: int) -> HttpResponseBase:
     """Return the addresses of the vacancies whose ids begin at `number` times BLOCK."""
-    interface = site.interface
-    interface.read_shortest_list()
     first = number * BLOCK
-    rows = pages(site, at=interface.now).filter(pk__gte=first, pk__lt=first + BLOCK).order_by("pk")
-    found = rows.only("title", "updated_at", "publish_from")
-    elements = [_element("url", site.url(row.site_path), changed_at(row)) for row in found]
-    if number == 0:
-        elements = [*(_element("url", site.url(path)) for path in _lists(site, interface.now)), *elements]
-    if not elements:
+    rows = pages(site, at=site.interface.now).filter(pk__gte=first, pk__lt=first + BLOCK).order_by("pk")
+    if number and not rows.exists():
         raise Http404
-    response = _response("urlset", elements)
-    # Not in the response cache: the files of a large site would take the place of the responses of the API.
-    caching.public(response, now=interface.now, until=interface.valid_until)
-    return response
+
+    def texts() -> Iterator[str]:
+        yield _OPEN.format("urlset")
+        if number == 0:
+            yield from (_element("url", site.url(path)) for path in _lists(site, site.interface.now))
+        for row in rows.only("title", "updated_at", "publish_from"):
+            yield _element("url", site.url(row.site_path), changed_at(row))
+        yield "</urlset>\n"
+
+    return document(site, f"sitemap-{number}", None, texts).respond(site.request)
 
 
 def _lists(site: Site, at: datetime) -> Iterator[str]:
@@ -89,9 +105,3 @@ def _lists(site: Site, at: datetime) -> Iterator[str]:
 def _element(name: str, url: str, changed: datetime | None = None) -> str:
     at = f"<lastmod>{changed.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}</lastmod>" if changed else ""
     return f"<{name}><loc>{escape(url)}</loc>{at}</{name}>\n"
-
-
-def _response(root: str, elements: Iterable[str]) -> HttpResponse:
-    return HttpResponse(
-        "".join([_XML.format(root), *elements, f"</{root}>\n"]), content_type="application/xml; charset=utf-8"
-    )

@@ -28,6 +28,7 @@ from django.views.decorators.http import require_safe
 from jobsite.api.absolute_urls import host_url, with_source
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.middleware.security_headers import PERMISSIONS, policy
+from jobsite.serving.stored_documents import RETRY_AFTER, NotReadyError
 from jobsite.site import jsonld
 from jobsite.site.filters import Filters
 from jobsite.site.hosts import Site, page_path, stylesheet, theme_path, version_of
@@ -65,6 +66,8 @@ def on_site(view: View) -> View:
             template, status, wait = "not_found.html", 404, ""
         except RefusedError as refusal:
             template, status, wait = "refused.html", refusal.status, refusal.retry_after
+        except NotReadyError:
+            template, status, wait = "refused.html", 503, RETRY_AFTER
         with translation.override(site_language()):
             response = respond(site, template, {}, status=status)
         if wait:

@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from django.core.cache import cache
 from defusedxml import ElementTree
 
 from tests.factories import make_brand, make_option, make_vacancy
@@ -139,12 +140,13 @@ def test_feed_for_indeed_of_one_brand(client):
         assert path[1:6] in answer.content.decode()
 
 
-def test_feed_for_indeed_is_limited_for_each_client(client, settings, monkeypatch):
-    settings.RATE_LIMIT = "600/min"
-    monkeypatch.setattr("jobsite.site.feeds.READS", "1/hour")
-    answers = [client.get("/feeds/indeed.xml") for _ in range(2)]
-    assert [each.status_code for each in answers] == [200, 429]
-    assert answers[-1].has_header("Retry-After")
+def test_documents_of_the_whole_site_count_for_the_rate_limit(client, settings):
+    settings.RATE_LIMIT = "1/min"
+    for path in ("/feeds/indeed.xml", "/sitemap.xml"):
+        cache.clear()
+        answers = [client.get(path) for _ in range(2)]
+        assert [each.status_code for each in answers] == [200, 429]
+        assert answers[-1].has_header("Retry-After")
 
 
 def test_feed_for_indeed_is_read_in_batches(client, monkeypatch):
