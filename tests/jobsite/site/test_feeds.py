@@ -5,8 +5,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from django.core.cache import cache
 from defusedxml import ElementTree
+from django.core.cache import cache
 
 from tests.factories import make_brand, make_option, make_vacancy
 from vacancies.models import Requisition
