@@ -15,8 +15,8 @@ from jobsite.api.filters import FilterSet
 from jobsite.db.folding import fold
 from jobsite.text.search import WORDS_MAX, search_words
 from vacancies.choices import Fact, Keyword
-from vacancies.models import Brand, FilterOption, Vacancy
-from vacancies.querysets import VacancyList
+from vacancies.models import Brand, FilterOption
+from vacancies.querysets import VacancyList, pks_near
 from vacancies.search.index import Index
 from vacancies.search.query import Search, intersection, union
 from vacancies.search.words import Words, read_query
@@ -119,8 +119,8 @@ class NearFilter(django_filters.CharFilter):
 
     def bitmap(self, index: Index, value: str) -> BitMap64:
         """Return the vacancies with a place in the circle."""
-        found = Vacancy.objects.near(*map(float, value.split(","))).order_by()
-        return BitMap64(found.values_list("pk", flat=True))
+        latitude, longitude, km = map(float, value.split(","))
+        return BitMap64(pks_near(latitude, longitude, km))
 
 
 class SortFilter(django_filters.ChoiceFilter):

@@ -6,7 +6,7 @@ of the interface contains; the read model's triggers and indexes use the same de
 
 import json
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 from enum import Enum
 from typing import Any, Self
@@ -18,7 +18,7 @@ from django.db import connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import F, Func, Min, Prefetch, Q
 from django.db.models.expressions import RawSQL
-from django.db.models.functions import Cast, Coalesce, Cos, Power, Radians, Sin
+from django.db.models.functions import Cast, Coalesce
 from django.db.models.sql.compiler import SQLCompiler
 from django.utils import timezone
 
@@ -109,6 +109,20 @@ def in_box(latitude: float, longitude: float, km: float) -> Q:
     return box & Q(longitude__range=(west, east))
 
 
+def pks_near(latitude: float, longitude: float, km: float) -> Iterator[int]:
+    """Yield the ids of vacancies with a place at most `km` from the point, by the great-circle distance: an
+    id for each such place. Computed here, because SQLite calls a Python function for each sine."""
+    places = apps.get_model("vacancies", "Place").objects.filter(in_box(latitude, longitude, km)).order_by()
+    names = {f"{name}_float": Cast(name, models.FloatField()) for name in ("latitude", "longitude")}
+    north, east, most = math.radians(latitude), math.radians(longitude), math.sin(km / EARTH_KM / 2) ** 2
+    radians, sin, cos, shrink = math.radians, math.sin, math.cos, math.cos(north)
+    for pk, its_latitude, its_longitude in places.annotate(**names).values_list("vacancy_id", *names):
+        its_north = radians(its_latitude)  # the haversine formula
+        height, width = sin((its_north - north) / 2), sin((radians(its_longitude) - east) / 2)
+        if height * height + shrink * cos(its_north) * width * width <= most:
+            yield pk
+
+
 class PublishedQuerySet(models.QuerySet):
     """Rows with the columns `audience`, `is_hot`, `publish_from` and `publish_until`: vacancies, and their
     rows in the read model. Defines the lists of the interface: what is live, membership, filters, order."""
@@ -126,20 +140,6 @@ class PublishedQuerySet(models.QuerySet):
 
     def in_list(self, vacancy_list: VacancyList) -> Self:
         return self.filter(vacancy_list.condition)
-
-    # --- Filters (docs/decisions.md #17 to #19) ---
-
-    def near(self, latitude: float, longitude: float, km: float) -> Self:
-        """Vacancies with a place at most `km` from the point, by the great-circle distance."""
-        places = apps.get_model("vacancies", "Place").objects.filter(in_box(latitude, longitude, km))
-        to = {name: Radians(Cast(name, models.FloatField())) for name in ("latitude", "longitude")}
-        at = math.radians(latitude), math.radians(longitude)
-        # haversine formula
-        haversine = Power(Sin((to["latitude"] - at[0]) / 2), 2) + (
-            math.cos(at[0]) * Cos(to["latitude"]) * Power(Sin((to["longitude"] - at[1]) / 2), 2)
-        )
-        found = places.alias(haversine=haversine).filter(haversine__lte=math.sin(km / EARTH_KM / 2) ** 2)
-        return self.filter(pk__in=found.values("vacancy"))
 
     # --- Order (docs/decisions.md #15) ---
 

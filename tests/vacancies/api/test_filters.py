@@ -14,6 +14,7 @@ from jobsite.db.folding import fold
 from tests.factories import make_brand, make_filter, make_recruiter, make_vacancy
 from tests.vacancies.api import oracle
 from vacancies.models import Brand, FilterOption, Place, Vacancy
+from vacancies.querysets import pks_near
 
 pytestmark = pytest.mark.django_db
 
@@ -258,7 +259,7 @@ def test_circle_contains_what_a_plain_computation_says(at):
     positions = [(pk, oracle.position(*point)) for pk, point in zip(pks, points, strict=True)]
     wrong, smallest = [], len(points)
     for *centre, km in centres:
-        found = set(Vacancy.objects.near(*centre, km).values_list("pk", flat=True))
+        found = set(pks_near(*centre, km))
         middle, chord = oracle.position(*centre), oracle.chord(km)
         expected = {pk for pk, position in positions if math.dist(middle, position) <= chord}
         wrong += [(centre, km, points[pks.index(pk)]) for pk in found ^ expected]
