@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 
 from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
 from django.core.signals import got_request_exception
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, InternalError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.utils.encoding import escape_uri_path
 from django.utils.translation import gettext
 from django.views import defaults
-from psycopg.errors import LockNotAvailable
+from psycopg.errors import LockNotAvailable, ReadOnlySqlTransaction
 from rest_framework import exceptions
 from rest_framework.views import set_rollback
 
@@ -82,7 +82,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
         exc = exceptions.PermissionDenied()
     elif isinstance(exc, SuspiciousOperation | BadRequest):
         exc = exceptions.ParseError("The request could not be understood.")
-    if isinstance(exc, UNAVAILABLE):
+    if is_unavailable(exc):
         return unavailable(request, exc)
     if not isinstance(exc, exceptions.APIException):
         logger.error("Internal Server Error: %s", escape_uri_path(request.path), exc_info=exc)
@@ -111,12 +111,17 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
     return problem(request, exc.status_code, detail, headers, **members)
 
 
-# The database or the object store cannot be reached, or a lock or statement timed out.
-UNAVAILABLE = (OperationalError, InterfaceError, UnavailableError)
 LOCKED = "jobsite.locked"  # in the WSGI environ: a table is locked, on all servers
 
 
-def unavailable(request: HttpRequest, exc: Exception) -> HttpResponse:
+def is_unavailable(exc: BaseException | None) -> bool:
+    """Whether the database or the object store cannot be reached, a lock or statement timed out, or the
+    database is read-only, such as a primary that loses its role (an OperationalError on SQLite)."""
+    is_read_only = isinstance(exc, InternalError) and isinstance(exc.__cause__, ReadOnlySqlTransaction)
+    return is_read_only or isinstance(exc, OperationalError | InterfaceError | UnavailableError)
+
+
+def unavailable(request: HttpRequest, exc: BaseException) -> HttpResponse:
     """Return a 503 with Retry-After: a problem document for the API, else a page."""
     # No traceback: it may contain host names, and many requests fail at once.
     is_file = isinstance(exc, UnavailableError)
@@ -140,7 +145,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """Django's `handler500`, also for an exception of a middleware, such as the one that deletes an attempt
     to sign in: Django calls `process_exception` for those of views only."""
     exc = sys.exc_info()[1]
-    return unavailable(request, exc) if isinstance(exc, UNAVAILABLE) else defaults.server_error(request)
+    return unavailable(request, exc) if exc and is_unavailable(exc) else defaults.server_error(request)
 
 
 class ProblemMiddleware:
@@ -157,7 +162,7 @@ class ProblemMiddleware:
         self.get_response = get_response
 
     def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
-        return unavailable(request, exc) if isinstance(exc, UNAVAILABLE) else None
+        return unavailable(request, exc) if is_unavailable(exc) else None
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)

@@ -10,17 +10,18 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from django.core.cache import caches
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 
 from jobsite.serving.replica import REPLICA
 from jobsite.types import JsonObject
 
+Result = TypeVar("Result")
 PATHS = ("/healthz", "/readyz")
 TIMEOUT = 2.0  # seconds that a caller waits for a probe
 MAX_AGE = 1.0  # seconds that the result of a probe is reused
@@ -64,7 +65,7 @@ class CachedProbe:
             done.set()
 
 
-def on_dedicated_connection(query: Callable[[], object], alias: str = DEFAULT_DB_ALIAS) -> object:
+def on_dedicated_connection(query: Callable[[], Result], alias: str = DEFAULT_DB_ALIAS) -> Result:
     """Return `query()`, which uses a new connection to the database `alias`.
 
     The connection does not come from the pool, where requests queue. Call it in a thread that does nothing
@@ -95,6 +96,23 @@ def count_unapplied_migrations() -> int:
     return _applied[1]
 
 
+def database_state() -> tuple[str, int]:
+    """Return "ok", or "read-only" of a database that takes no writes, such as a standby; and the number of
+    migrations that are not applied. Raises DatabaseError."""
+    default, state = connections[DEFAULT_DB_ALIAS], "ok"
+    with default.cursor() as cursor:
+        if default.vendor == "postgresql":
+            cursor.execute("SELECT current_setting('transaction_read_only') = 'on'")
+            state = "read-only" if cursor.fetchone()[0] else "ok"
+        else:
+            cursor.execute("PRAGMA busy_timeout = 0")  # a writer that is at work proves the same
+            try:
+                cursor.execute("DELETE FROM django_migrations WHERE id < 0")  # none
+            except OperationalError as error:
+                state = "read-only" if "readonly" in str(error) else "ok"
+    return state, count_unapplied_migrations()
+
+
 def cache_state() -> str:
     """Return "ok", "degraded" if the shared cache does not respond, or "not shared" if each process has
     one."""
@@ -108,9 +126,9 @@ def cache_state() -> str:
 
 def report() -> JsonObject:
     """Return the state of each dependency of this process."""
-    found: JsonObject = {"database": "ok"}
+    found: JsonObject = {}
     try:
-        count = on_dedicated_connection(count_unapplied_migrations)
+        found["database"], count = on_dedicated_connection(database_state)
         found["migrations"] = "ok" if count == 0 else f"{count} not applied"
     except DatabaseError:
         found["database"] = "no answer"
@@ -128,14 +146,17 @@ cached_report = CachedProbe(report, MAX_AGE)
 _was_ready = True
 
 
-def readiness() -> JsonObject:
-    """Return whether requests can be answered, and the state of each dependency.
+def readiness(*, reads: bool = False) -> JsonObject:
+    """Return whether requests can be answered, or only `reads`, and the state of each dependency.
 
     A process without its cache or the replica is ready: it is slower, and correct. So this does not wait for
     the replica.
     """
     global _was_ready
     found = cached_report() or {"database": "no answer"}
+    if reads:
+        is_ready = found["database"] != "no answer" and found["migrations"] == "ok"
+        return {"status": "ready" if is_ready else "not ready", **found}
     is_ready = found["database"] == found.get("migrations") == "ok"
     if is_ready != _was_ready:
         _was_ready = is_ready
@@ -149,7 +170,8 @@ def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iter
     if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
         start_response("405 Method Not Allowed", [*headers, ("Allow", "GET, HEAD"), ("Content-Length", "0")])
         return []
-    state = {"status": "ok"} if environ["PATH_INFO"] == "/healthz" else readiness()
+    reads = environ.get("QUERY_STRING") == "for=reads"
+    state = {"status": "ok"} if environ["PATH_INFO"] == "/healthz" else readiness(reads=reads)
     status = "503 Service Unavailable" if state["status"] == "not ready" else "200 OK"
     body = json.dumps(state).encode()
     start_response(
