@@ -8,6 +8,7 @@ from django.core.checks import CheckMessage, Warning
 from django.http.request import split_domain_port, validate_host
 
 from forms_structure.models import ConsentText
+from jobsite.api.absolute_urls import is_main_host
 from jobsite.languages import site_language
 from jobsite.ops.checks import register_content_check
 from vacancies.models import Brand, Vacancy
@@ -52,12 +53,21 @@ def hosts_of_brands_lead_here() -> list[CheckMessage]:
     messages: list[CheckMessage] = []
     if not (settings.CAREER_SITE and settings.MULTI_BRANDING):
         return messages
-    main = urlsplit(settings.PUBLIC_BASE_URL).netloc.lower()
-    for brand in Brand.objects.exclude(host=""):
-        if brand.host == main:
+    brands = Brand.objects.exclude(host="")
+    own = {split_domain_port(brand.host)[0] for brand in brands if not is_main_host(brand.host)}
+    if own.issuperset(settings.ALLOWED_HOSTS or ["*"]):
+        messages.append(
+            Warning(
+                "Every host of ALLOWED_HOSTS is that of a brand: none leads to the admin.",
+                hint="Add the host of the main site, and set PUBLIC_BASE_URL.",
+                id="jobsite.W028",
+            )
+        )
+    for brand in brands:
+        if is_main_host(brand.host):
             messages.append(
                 Warning(
-                    f"The host of the brand {brand} is that of PUBLIC_BASE_URL: it shows all brands.",
+                    f"The host of the brand {brand} is a name of PUBLIC_BASE_URL: it shows all brands.",
                     hint="Enter another host on the page of the brand, or none.",
                     id="jobsite.W027",
                 )

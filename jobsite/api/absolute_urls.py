@@ -29,6 +29,16 @@ def host_url(host: str) -> str:
     return f"{scheme}://{host}" if host else ""
 
 
+def is_main_host(host: str) -> bool:
+    """Whether `host` is a name of the main site, that of PUBLIC_BASE_URL: in any case, with a dot at the end,
+    with or without its port. A proxy may pass on the name alone."""
+    main = urlsplit(settings.PUBLIC_BASE_URL.lower())
+    its_domain, its_port = split_domain_port(main.netloc)
+    domain, port = split_domain_port(host.lower())
+    default = {"http": "80", "https": "443"}.get(main.scheme)
+    return bool(domain) and domain == its_domain and port in ("", its_port or default)
+
+
 def base_url(request: HttpRequest) -> str:
     """Return the base URL of this service for use outside the response: mails, and the origin of passkeys.
 

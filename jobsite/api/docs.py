@@ -70,6 +70,6 @@ class DocsView(SpectacularSwaggerSplitView):
         # Swagger UI uses data: images and style attributes.
         response["Content-Security-Policy"] = (
             "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-            "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+            "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
         )
         return response

@@ -214,6 +214,32 @@ class Requests:
             status, headers = line[:3], its
             return start_response(line, [*its, ("X-Request-ID", own)], *exc_info)
 
+        def end(body: Iterable[bytes] | None) -> None:
+            if not (self.count or self.is_logged):
+                return
+            seconds = perf_counter() - started_at
+            name, instead = operation(path)
+            method = environ["REQUEST_METHOD"]
+            method = method if method in _METHODS else OTHER
+            source = environ.get(SOURCE, "view")
+            if self.count:
+                self.count(name, method, status, source, seconds)
+            if self.is_logged:
+                shown = path
+                if instead is not None:
+                    shown = instead or redacted(path.encode("latin-1", "replace").decode(errors="replace"))
+                _write(
+                    method=method,
+                    path=shown[:PATH_MAX],
+                    query=query(environ.get("QUERY_STRING", "")),
+                    status=int(status),
+                    bytes=_size(body, headers),
+                    duration_ms=round(1000 * seconds, 2),
+                    operation=name,
+                    source=source,
+                    request_id=own,
+                )
+
         body: Iterable[bytes] | None = None
         try:
             body = self.application(environ, start)
@@ -221,28 +247,28 @@ class Requests:
         finally:
             if self.count_visit:
                 self.count_visit(environ, path, status)
-            if self.count or self.is_logged:
-                seconds = perf_counter() - started_at
-                name, instead = operation(path)
-                method = environ["REQUEST_METHOD"]
-                method = method if method in _METHODS else OTHER
-                source = environ.get(SOURCE, "view")
-                if self.count:
-                    self.count(name, method, status, source, seconds)
-                if self.is_logged:
-                    if instead is not None:
-                        path = instead or redacted(path.encode("latin-1", "replace").decode(errors="replace"))
-                    _write(
-                        method=method,
-                        path=path[:PATH_MAX],
-                        query=query(environ.get("QUERY_STRING", "")),
-                        status=int(status),
-                        bytes=_size(body, headers),
-                        duration_ms=round(1000 * seconds, 2),
-                        operation=name,
-                        source=source,
-                        request_id=own,
-                    )
+            if body is None or type(body) is list or not getattr(body, "streaming", True):
+                end(body)
+            else:
+                _at_close(body, end)
+
+
+def _at_close(body: Any, end: Callable[[Any], None]) -> None:
+    """Call `end` once, when the server has sent a stream or given up. The stream stays the same object: a
+    server sends its own file wrapper without reading it."""
+    close = getattr(body, "close", lambda: None)
+
+    def both() -> None:
+        body.close = close
+        try:
+            close()
+        finally:
+            end(body)
+
+    try:
+        body.close = both
+    except AttributeError:  # such as a generator
+        end(body)
 
 
 def _size(body: Iterable[bytes] | None, headers: list[tuple[str, str]]) -> int | None:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
@@ -14,7 +13,7 @@ from django.urls import reverse
 from django.utils.functional import SimpleLazyObject, cached_property
 from django.utils.translation import get_language, get_language_info
 
-from jobsite.api.absolute_urls import absolute, host_url
+from jobsite.api.absolute_urls import absolute, host_url, is_main_host
 from jobsite.appearance import text_on
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.site.reading import Interface
@@ -50,10 +49,10 @@ class Site:
         """The brand that has the host of the request."""
         if not (settings.CAREER_SITE and settings.MULTI_BRANDING):
             return None
-        host = self.request.get_host().lower()
-        if host == urlsplit(settings.PUBLIC_BASE_URL).netloc.lower():
+        host = self.request.get_host()
+        if is_main_host(host):
             return None
-        domain, port = split_domain_port(host)  # without the dot that may end a host
+        domain, port = split_domain_port(host.lower())  # without the dot that may end a host
         found = Brand.objects.filter(host__in=[domain, f"{domain}:{port}"])
         return max(found, key=lambda brand: len(brand.host), default=None)
 

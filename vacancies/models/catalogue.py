@@ -3,10 +3,12 @@
 from collections.abc import Iterable
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from forms_structure.models import Form
+from jobsite.api.absolute_urls import is_main_host
 from jobsite.fields import WebURLField
 from vacancies.choices import EmploymentType, Keyword
 from vacancies.fields import HtmlField, SlugFromField, free_value
@@ -119,6 +121,10 @@ class Brand(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        if is_main_host(self.host):
+            raise ValidationError({"host": _("This is the host of the main site. Enter another one.")})
 
 
 class Recruiter(models.Model):

@@ -90,7 +90,7 @@ def test_documentation_loads_nothing_from_other_sites(client):
         assert "img-src 'self'" in first["Content-Security-Policy"]
 
     found = policy(client.get("/docs"), page=True)
-    assert found["default-src"] == found["base-uri"] == "'none'"
+    assert found["default-src"] == found["base-uri"] == found["frame-ancestors"] == "'none'"
     assert found["script-src"] == found["connect-src"] == "'self'"
 
 

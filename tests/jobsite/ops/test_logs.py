@@ -8,6 +8,7 @@ import time
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from unittest.mock import Mock
+from wsgiref.util import FileWrapper
 
 import pytest
 from django.contrib.auth.models import User
@@ -15,6 +16,7 @@ from django.core import mail
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import IntegrityError
+from django.http import HttpResponse, StreamingHttpResponse
 from django.test.client import ClientHandler
 
 from applications import tokens
@@ -93,6 +95,29 @@ def test_request_is_logged(objects):
         "path": "/v1/vacancies/12", "query": "fields=id,title", "status": 200, "bytes": 3,
         "operation": "v1:single-vacancy-detail", "source": "view", "request_id": ID,
     }  # fmt: skip
+
+
+def test_stream_is_logged_once_at_its_end(objects, tmp_path):
+    def stream(body):
+        def application(environ, start_response):
+            start_response("200 OK", [("Content-Length", "3")])
+            return body
+
+        environ = {"REQUEST_METHOD": "GET", "PATH_INFO": "/feeds/indeed.xml"}
+        return Requests(application, is_logged=True)(environ, lambda *args: None)
+
+    (tmp_path / "x").write_bytes(b"abc")
+    for body in (FileWrapper((tmp_path / "x").open("rb")), StreamingHttpResponse([b"a", b"bc"])):
+        answer = stream(body)
+        assert answer is body  # else a server would read its own file wrapper
+        next(iter(answer))
+        assert objects() == []
+        answer.close()  # as for a client that has left
+        answer.close()
+        [line] = objects()
+        assert (line["status"], line["bytes"]) == (200, 3)
+    assert stream(HttpResponse(b"abc")).content == b"abc"
+    assert len(objects()) == 1  # not a stream
 
 
 def test_lines_of_a_request_have_its_id(objects):

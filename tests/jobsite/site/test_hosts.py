@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.conf import settings as site_settings
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -154,10 +155,40 @@ def test_hosts_that_lead_elsewhere_are_reported(brands, settings):
     make_brand("Main", slug="main", host=MAIN)
     assert [(warning.id, warning.msg) for warning in hosts_of_brands_lead_here()] == [
         ("jobsite.W026", f"ALLOWED_HOSTS does not contain {ACME}, the host of the brand Acme."),
-        ("jobsite.W027", "The host of the brand Main is that of PUBLIC_BASE_URL: it shows all brands."),
+        ("jobsite.W027", "The host of the brand Main is a name of PUBLIC_BASE_URL: it shows all brands."),
     ]
+    settings.ALLOWED_HOSTS = [ACME, OTHER]  # and no other: the admin would have no host
+    Brand.objects.filter(slug="main").delete()
+    assert [warning.id for warning in hosts_of_brands_lead_here()] == ["jobsite.W028"]
     settings.CAREER_SITE = False
     assert hosts_of_brands_lead_here() == []
+
+
+def test_other_names_of_the_main_site_are_no_hosts_of_brands(brands, settings, rf):
+    for base, names, others in (
+        (
+            "https://Jobs.Example.com",
+            ("jobs.example.com", "jobs.example.com:443"),
+            ("jobs.example.com:8443",),
+        ),
+        (
+            "http://jobs.example.com:81/x",
+            ("jobs.example.com", "jobs.example.com:81"),
+            ("jobs.example.com:80",),
+        ),
+        ("", (), ("jobs.example.com",)),
+    ):
+        settings.PUBLIC_BASE_URL = base
+        for name in names:
+            with pytest.raises(ValidationError, match="the host of the main site"):
+                Brand(name="New", slug="new", host=name).full_clean()
+            # Not even one that is stored already takes the place of the main site.
+            brands["plain"].host = name
+            brands["plain"].save()
+            for host in (name, name.upper(), name.replace("com", "com.")):
+                assert Site(rf.get("/jobs", headers={"host": host})).brand is None, host
+        for name in others:
+            Brand(name="New", slug="new", host=name).full_clean()
 
 
 def test_theme_of_a_brand_has_its_color_and_a_readable_text(client, brands):
