@@ -1,5 +1,6 @@
 """Fields that sanitise or derive their value on every write: admin, import, bulk insert, update()."""
 
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -103,9 +104,19 @@ class SlugFromField(models.SlugField):
         return value
 
 
+# Between words that are often written without a space.
+_SEPARATORS = re.compile(r"[/\\|&+]")
+
+
+def slug_of(text: str) -> str:
+    """Return the ASCII slug of `text`, "" if no ASCII is left: "Straßenbauer (m/w/d)" is
+    "strassenbauer-m-w-d" (docs/decisions.md #7)."""
+    return slugify(_SEPARATORS.sub(" ", fold(text)))
+
+
 def free_value(label: str, taken: set[str]) -> str:
     """Return the slug of `label`, numbered when `taken` holds it: "full-time", "full-time-2"."""
-    base = slugify(label)[:180] or "option"
+    base = slug_of(label)[:180] or "option"
     return next(
         value for n in range(1, len(taken) + 2) if (value := base if n == 1 else f"{base}-{n}") not in taken
     )

@@ -47,6 +47,17 @@ def test_slug_is_ascii_and_ends_with_the_id():
         "C++ / C#": "c-c-(7)",
         "看護師": "(7)",
         "🚑 !!": "(7)",
+        "Straßenbauer (m/w/d)": "strassenbauer-m-w-d-(7)",
+        "Windows/Desktop": "windows-desktop-(7)",
+        "R&D": "r-d-(7)",
+        "Łódź œuvre": "lodz-oeuvre-(7)",
+        "Đặng Ægir Þór": "dang-aegir-thor-(7)",
+        "Infirmier·ère": "infirmierere-(7)",
+        "Ghent–Bruges": "ghent-bruges-(7)",
+        "C++ | A\\B": "c-a-b-(7)",
+        "Chargé d’affaires": "charge-daffaires-(7)",
+        "Node.js": "nodejs-(7)",
+        "日本語 / &": "(7)",
     }.items():
         assert Vacancy(pk=7, title=title).slug == slug
 

@@ -9,7 +9,6 @@ from django.db.models import F, Q
 from django.db.models.functions import Upper
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.text import slugify
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -30,7 +29,7 @@ from vacancies.choices import (
     country_choices,
     language_choices,
 )
-from vacancies.fields import FoldedField, HtmlField
+from vacancies.fields import FoldedField, HtmlField, slug_of
 from vacancies.models.catalogue import Brand, FilterOption, Recruiter
 from vacancies.querysets import VacancyQuerySet, is_live
 from vacancies.uploads import DocumentField, ImageField
@@ -343,7 +342,7 @@ class Vacancy(models.Model):
     @property
     def slug(self) -> str:
         """ASCII slug of the title with the id in brackets; the id alone when no ASCII is left."""
-        return "-".join(filter(None, (slugify(self.title), f"({self.pk})")))
+        return "-".join(filter(None, (slug_of(self.title), f"({self.pk})")))
 
     @property
     def state(self) -> State:
@@ -409,7 +408,7 @@ class Vacancy(models.Model):
     @property
     def site_path(self) -> str:
         """The path of its page on the career site."""
-        return "/jobs/" + "-".join(filter(None, (str(self.pk), slugify(self.title))))
+        return "/jobs/" + "-".join(filter(None, (str(self.pk), slug_of(self.title))))
 
     @property
     def site_base(self) -> str:

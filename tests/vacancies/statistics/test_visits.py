@@ -11,12 +11,12 @@ from urllib.parse import urlsplit
 import pytest
 import time_machine as clock
 from django.db import DatabaseError, InterfaceError
-from django.utils.text import slugify
 
 from jobsite.ops.logs import Requests
 from tests.factories import make_vacancy
 from tests.servers import Instance, get, until
 from tests.wsgi import ask
+from vacancies.fields import slug_of
 from vacancies.models import DailyVisits
 from vacancies.statistics import visits as module
 from vacancies.statistics.visits import NAMED_MAX, OTHER, SOURCES_MAX, STARTED, Visits, count_visit, store
@@ -184,7 +184,7 @@ def test_process_that_ends_has_counted_cached_pages_too(tmp_path):
     site.manage("generate_vacancies", "1")
     with closing(sqlite3.connect(tmp_path / "db.sqlite3")) as database:
         ((pk, title),) = database.execute("SELECT id, title FROM vacancies_vacancy")
-        page, browser = f"/jobs/{pk}-{slugify(title)}", {"User-Agent": BROWSER}
+        page, browser = f"/jobs/{pk}-{slug_of(title)}", {"User-Agent": BROWSER}
         with site.serve() as url:
             port = urlsplit(url).port
             etag = get(port, page, browser)[1]["ETag"]
