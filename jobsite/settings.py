@@ -87,6 +87,7 @@ MIDDLEWARE = [
     "jobsite.api.cors.CorsMiddleware",
     "jobsite.api.times.TimeZoneMiddleware",
     "jobsite.api.problems.ProblemMiddleware",
+    "jobsite.middleware.trailing_slash.TrailingSlashMiddleware",
     "django.middleware.gzip.GZipMiddleware",
     "jobsite.api.caching.ConditionalMiddleware",
     "jobsite.middleware.cookies.CookieMiddleware",

@@ -82,7 +82,7 @@ BAD_BODY["properties"]["errors"] = {"type": "array", "items": complete(_MEMBER)}
 
 def responses(*others: Responses, errors: dict[int, str]) -> JsonObject:
     """The responses of an operation: `others`, the shared ones of `errors`, and those of every operation."""
-    shared = {405: "MethodNotAllowed", 406: "NotAcceptable", 500: "ServerError"} | errors
+    shared = {405: "MethodNotAllowed", 406: "NotAcceptable", 500: "ServerError", 503: "Unavailable"} | errors
     found: Responses = {status: {"$ref": f"#/components/responses/{name}"} for status, name in shared.items()}
     for other in others:
         found |= other

@@ -154,6 +154,10 @@ OPERATION: JsonObject = {
                     {"A submission": {"application": {"version": _VERSION, "values": _VALUES}}}
                 ),
             },
+            "application/json": {
+                "schema": _DOCUMENT_SCHEMA,
+                "examples": titled({"Without files": {"version": _VERSION, "values": _VALUES}}),
+            },
         },
     },
     "responses": responses(

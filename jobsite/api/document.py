@@ -294,8 +294,14 @@ _SHARED: dict[int, tuple[str, str, tuple[str, ...], JsonObject]] = {
         (),
         {"Failure": _problem(500, "The server failed to answer; the failure has been logged.")},
     ),
+    503: (
+        "Unavailable",
+        "The database or the file storage cannot be reached, or takes no writes at the moment.",
+        ("Retry-After",),
+        {"No database": _problem(503, "The database cannot be reached just now.")},
+    ),
 }
-ALWAYS = (304, 400, 405, 406, 429, 500)  # statuses that every operation may return in addition to 200
+ALWAYS = (304, 400, 405, 406, 429, 500, 503)  # statuses that every operation may return in addition to 200
 
 
 def _headers(names: Collection[str]) -> JsonObject:

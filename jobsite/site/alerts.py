@@ -26,6 +26,7 @@ from jobsite.api.absolute_urls import base_url
 from jobsite.api.problems import RETRY_AFTER, InvalidParameters
 from jobsite.api.throttling import RateLimit
 from jobsite.languages import site_language
+from jobsite.site.filters import meant_parameters
 from jobsite.site.hosts import Site, page_path
 from jobsite.site.views import View, career_page, on_site, respond
 
@@ -69,7 +70,7 @@ def sign_up_page(site: Site) -> HttpResponse:
         query = request.META.get("QUERY_STRING", "")
         return HttpResponsePermanentRedirect(f"{own}?{query}" if query else own)
     try:
-        query, brand = brand_of(read(request.GET))
+        query, brand = brand_of(read(meant_parameters(request.GET)))
     except InvalidParameters as refusal:
         details = [error.detail for error in refusal.errors]
         return respond(site, "invalid.html", {"errors": details, "list": link("jobs")}, status=400)

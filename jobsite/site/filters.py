@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from jobsite.api.pagination import NUMBER, SIZE
+from jobsite.api.parameter_names import FAMILIES, meant
 from jobsite.languages import site_language
 from jobsite.site.reading import Query
 from jobsite.types import JsonObject
@@ -54,6 +55,16 @@ class Link:
     is_chosen: bool = False
 
 
+def meant_parameters(query: QueryDict) -> QueryDict:
+    """Return `query` without the names by which a visitor means no parameter of the list, such as "from" of a
+    newsletter. To a client of the interface, they would be an error."""
+    kept = query.copy()
+    for name in query:
+        if "[" not in name and not name.lower().startswith(tuple(FAMILIES)) and not meant(name, NAMES, ()):
+            del kept[name]
+    return kept
+
+
 class Filters:
     """The parameters of the list in `request`."""
 
@@ -63,7 +74,7 @@ class Filters:
         # A form sends empty fields too. The values of checkboxes are one parameter each.
         self.received: list[tuple[str, str]] = [
             (plain if plain in OPTION_NAMES else name, value)
-            for name, values in request.GET.lists()
+            for name, values in meant_parameters(request.GET).lists()
             for plain in [name.removesuffix("[]")]
             for each in values
             for value in (each.split(",") if plain in OPTION_NAMES else [each.strip()])

@@ -230,6 +230,34 @@ def test_invalid_parameter_is_named(client, query, named):
     assert named in unescape(body)
 
 
+def test_names_that_are_no_parameters_of_the_list_are_ignored(client):
+    make_vacancy(title="Nurse")
+    brand = make_brand("Acme").slug
+    for name in ("from", "campaign", "id", "utm_id", "Trk", "é"):
+        for path in ("/jobs", "/nl/jobs", f"/brands/{brand}", "/alerts"):
+            body = get(client, f"{path}?{name}=newsletter&filter[language]=en")
+            if path != "/alerts":
+                assert canonical(body).endswith(f"{path}?filter%5Blanguage%5D=en")
+    assert client.get("/v1/vacancies?from=newsletter").status_code == 400
+    for name in ("q", "sort_by", "filter", "page", "filter[from]", "region"):  # a filter is meant
+        get(client, f"/jobs?{name}=x", 400)
+
+
+def test_slash_at_the_end_leads_to_the_page(client, settings):
+    settings.APPLY_PAGES = True
+    vacancy = make_vacancy()
+    pages = ("/jobs", "/nl/jobs", vacancy.site_path, f"/brands/{vacancy.brand.slug}", f"/apply/{vacancy.pk}",
+             "/alerts", "/fr/alerts", "/account/login", "/account/reset", "/docs")  # fmt: skip
+    for path in pages:
+        for end in ("/", "//"):
+            answer = client.get(f"{path}{end}?source=a%26b&x=%C3%A9")
+            assert (answer.status_code, answer["Location"]) == (301, f"{path}?source=a%26b&x=%C3%A9"), path
+    assert client.post("/alerts/", {"address": "a@example.org"}).status_code == 308  # sends the form again
+    for path in ("/v1/vacancies/", "/v1/", "/v0.1/vacancies/", "/nothing/", "//evil.example/", "//jobs/",
+                 "/\\evil.example/", "/jobs/x/", "///"):  # fmt: skip
+        assert client.get("/", PATH_INFO=path).status_code == 404, path
+
+
 def test_brand_page_lists_the_vacancies_of_the_brand(client):
     acme = make_brand("Acme", description="<p>We <b>care</b>.</p>")
     make_vacancy(title="Nurse", brand=acme)
