@@ -129,8 +129,8 @@ OPERATION: JsonObject = {
             },
         },
     ],
-    # Generated clients use the first media type only. `format: binary` is that of OpenAPI 3.0: generators
-    # do not read `contentMediaType` as a file.
+    # Some generated clients use JSON unless a call names the other media type. `format: binary` is that of
+    # OpenAPI 3.0: generators do not read `contentMediaType` as a file.
     "requestBody": {
         "required": True,
         "content": {

@@ -16,6 +16,7 @@ const { v1 } = new Api({ baseUrl });
 const listed = await v1.listVacancies({ "filter[regions]": ["ghent", "antwerp"] });
 const page = await v1.listVacancies({ "page[size]": 1, "page[number]": 2 });
 const cv = new File(["%PDF-1.7\n"], "cv.pdf", { type: "application/pdf" });
-const sent = await v1.submitApplication(id, { application: JSON.parse(application), cv });
+const parts = { application: JSON.parse(application), cv };
+const sent = await v1.submitApplication(id, parts, { type: "multipart/form-data" });
 const refused = await v1.listVacancies({ sort: "none" }).catch((error) => error);
 console.log(JSON.stringify([listed.data.meta.total, page.data.meta, sent.status, refused.error.instance]));

@@ -98,7 +98,7 @@ def test_generated_client_submits_files(generated: ModuleType, at: Any, wsgi: An
     version = served_version(Vacancy.objects.with_form().get())  # a request of Django's client breaks `wsgi`
     values = VALUES | {"cv": "same.pdf", "letter": "same.pdf"}
     application = {"version": version, "values": values}
-    body = models.SubmitApplicationBody.from_dict({"application": application})
+    body = models.SubmitApplicationFilesBody.from_dict({"application": application})
     body.files = [types.File(io.BytesIO(PDF + end), "same.pdf", "application/pdf") for end in (b"1", b"2\n")]
     transport = {"transport": httpx.WSGITransport(app=wsgi)}
     client = generated.Client(base_url="http://testserver", httpx_args=transport)

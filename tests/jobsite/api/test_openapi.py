@@ -188,7 +188,7 @@ def test_every_path_is_documented_in_full():
         assert operation["summary"], path
         assert operation["description"], path
         assert set(operation["tags"]) <= tags, path
-        expected = {"200", "304", "400", "405", "406", "429", "500"}
+        expected = {"200", "304", "400", "405", "406", "429", "500", "503"}
         expected |= {"401", "403"} if path in INTERNAL else set()
         if path == MINE:  # private: no ETag, so no 304
             expected = expected - {"304"} | {"401"}
@@ -367,6 +367,25 @@ def test_responses_match_the_document(client):
                 sections.add(len(response.json()["data"]))
     # The sample has a form of a vacancy that extends its brand's, a form of a brand, and none.
     assert sections == {1, 2, 3}
+
+
+def test_every_operation_may_be_unavailable():
+    for path, methods in DOCUMENT["paths"].items():
+        for method, operation in methods.items():
+            assert operation["responses"]["503"] == {"$ref": "#/components/responses/Unavailable"}, (
+                path,
+                method,
+            )
+    assert "Retry-After" in DOCUMENT["components"]["responses"]["Unavailable"]["headers"]
+
+
+def test_submission_without_files_may_be_json():
+    submit = DOCUMENT["paths"]["/v1/vacancies/{id}/applications"]["post"]["requestBody"]["content"]
+    assert list(submit) == ["multipart/form-data", "application/json"]
+    part = submit["multipart/form-data"]["schema"]["properties"]["application"]
+    assert submit["application/json"]["schema"] == part
+    [example] = submit["application/json"]["examples"].values()
+    validator(part).validate(example["value"])
 
 
 @pytest.mark.django_db
