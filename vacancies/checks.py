@@ -53,17 +53,7 @@ def hosts_of_brands_lead_here() -> list[CheckMessage]:
     messages: list[CheckMessage] = []
     if not (settings.CAREER_SITE and settings.MULTI_BRANDING):
         return messages
-    brands = Brand.objects.exclude(host="")
-    own = {split_domain_port(brand.host)[0] for brand in brands if not is_main_host(brand.host)}
-    if own.issuperset(settings.ALLOWED_HOSTS or ["*"]):
-        messages.append(
-            Warning(
-                "Every host of ALLOWED_HOSTS is that of a brand: none leads to the admin.",
-                hint="Add the host of the main site, and set PUBLIC_BASE_URL.",
-                id="jobsite.W028",
-            )
-        )
-    for brand in brands:
+    for brand in Brand.objects.exclude(host=""):
         if is_main_host(brand.host):
             messages.append(
                 Warning(

@@ -154,9 +154,8 @@ def readiness(*, reads: bool = False) -> JsonObject:
     """
     global _was_ready
     found = cached_report() or {"database": "no answer"}
-    if reads:
-        is_ready = found["database"] != "no answer" and found["migrations"] == "ok"
-        return {"status": "ready" if is_ready else "not ready", **found}
+    if reads and found["database"] == "read-only":
+        return {"status": "ready" if found["migrations"] == "ok" else "not ready", **found}
     is_ready = found["database"] == found.get("migrations") == "ok"
     if is_ready != _was_ready:
         _was_ready = is_ready

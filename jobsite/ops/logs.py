@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import lru_cache, partial
 from ipaddress import ip_network
 from json import dumps
 from random import getrandbits
@@ -247,28 +247,19 @@ class Requests:
         finally:
             if self.count_visit:
                 self.count_visit(environ, path, status)
-            if body is None or type(body) is list or not getattr(body, "streaming", True):
-                end(body)
+            if hasattr(body, "close") and getattr(body, "streaming", True):
+                # The stream stays the same object: a server sends its own file wrapper without reading it.
+                body.close = partial(_close, body.close, partial(end, body))  # type: ignore[union-attr]
             else:
-                _at_close(body, end)
+                end(body)
 
 
-def _at_close(body: Any, end: Callable[[Any], None]) -> None:
-    """Call `end` once, when the server has sent a stream or given up. The stream stays the same object: a
-    server sends its own file wrapper without reading it."""
-    close = getattr(body, "close", lambda: None)
-
-    def both() -> None:
-        body.close = close
-        try:
-            close()
-        finally:
-            end(body)
-
+def _close(close: Callable[[], object], end: Callable[[], None]) -> None:
+    """Close a stream that the server has sent, or given up."""
     try:
-        body.close = both
-    except AttributeError:  # such as a generator
-        end(body)
+        close()
+    finally:
+        end()
 
 
 def _size(body: Iterable[bytes] | None, headers: list[tuple[str, str]]) -> int | None:

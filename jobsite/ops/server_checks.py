@@ -40,15 +40,10 @@ def connects(check: Callable[[], Iterator[CheckMessage]]) -> Callable[..., list[
 @connects
 def database_is_ready() -> Iterator[CheckMessage]:
     found = health.CachedProbe(health.report, 0)() or {}
-    if found.get("database") == "read-only":
+    if found.get("database") != "ok":
+        is_read_only = found.get("database") == "read-only"
         yield Error(
-            "The database is read-only.",
-            hint="DATABASE_URL must lead to the primary, and SQLite must be able to write its file.",
-            id="jobsite.E045",
-        )
-    elif found.get("database") != "ok":
-        yield Error(
-            f"The database does not respond: {_reason()}",
+            "The database is read-only." if is_read_only else f"The database does not respond: {_reason()}",
             hint="Check DATABASE_URL, and that the server runs.",
             id="jobsite.E040",
         )

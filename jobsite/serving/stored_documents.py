@@ -6,7 +6,6 @@ takes seconds. The folder is below that of temporary files (TMPDIR), and of this
 """
 
 import gzip
-import json
 import logging
 import os
 import tempfile
@@ -14,17 +13,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import connections
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.utils.cache import get_conditional_response, patch_vary_headers
 from xxhash import xxh3_128
 
 from jobsite.api import caching
@@ -39,7 +38,7 @@ KEPT = 24 * 3600  # seconds, then an unchanged document is made again
 SIZE_MAX = 2 * 2**30  # bytes of all files: a site may have many brands and hosts
 LARGE = 2**20  # bytes; what is smaller fits into the buffers of a connection
 TURN, PAUSE = 0.02, 0.01  # seconds that a maker works, and then lets other threads of the process work
-SUFFIXES = PLAIN, ZIPPED = ".xml", ".gz"
+PLAIN, ZIPPED = ".xml", ".gz"
 
 logger = logging.getLogger(__name__)
 
@@ -48,20 +47,17 @@ class NotReadyError(Exception):
     """The document is not made yet, or cannot be: a client may try again after RETRY_AFTER seconds."""
 
 
-@dataclass
-class Stored:
-    """The files of a document: the plain one and the compressed one, and what they show."""
+class Stored(NamedTuple):
+    """A stored document. The name of its files, one of them compressed, consists of these values."""
 
+    stem: str
     revision: int
     since: float
     until: float
     digest: str  # of the plain text
-    sizes: dict[str, int]  # bytes, by suffix
 
-    def is_valid(self, revision: int, at: float) -> bool:
-        """Whether it shows what is public at the time `at`, or since then: another request that came a little
-        later may have begun it."""
-        return self.revision >= revision and self.since <= at + WAIT and at < self.until
+    def path(self, suffix: str) -> Path:
+        return folder() / ("_".join(map(str, self)) + suffix)
 
 
 @dataclass
@@ -78,37 +74,40 @@ class Document:
 
     def respond(self, request: HttpRequest) -> HttpResponseBase:
         """Return the document, or 304. Raises NotReadyError."""
+        response: HttpResponseBase
         if connections["default"].in_atomic_block:  # what it has changed has no revision yet
             response = HttpResponse("".join(self.texts()), content_type=self.content_type)
             caching.public(response, now=self.now, until=self.until())
             return response
         revision = read_state().number
         stored = self.find(revision) or self.wait(revision)
-        suffix = ZIPPED if accepts_gzip(request.META) else PLAIN
-        response: HttpResponseBase = HttpResponse(content_type=self.content_type)
-        response["ETag"] = f'W/"{stored.digest}"'
-        response["Content-Length"] = str(stored.sizes[suffix])
-        if suffix == ZIPPED:
-            response["Content-Encoding"] = "gzip"
-        until = datetime.fromtimestamp(stored.until, UTC) if stored.until < float("inf") else None
-        caching.public(response, now=self.now, until=until)
-        patch_vary_headers(response, ["Accept-Encoding"])
-        request.META.pop("HTTP_IF_UNMODIFIED_SINCE", None)  # ignored without Last-Modified
-        changed = get_conditional_response(request, etag=response["ETag"], response=response)
-        if request.method == "HEAD" or changed is not response:
-            return changed
-        with ExitStack() as slot:  # a client that reads slowly keeps it
-            if stored.sizes[suffix] > LARGE:
-                slot.enter_context(_slot())
-            try:
-                streamed = FileResponse(self.path(stored, suffix).open("rb"))
-            except OSError as error:  # it was replaced meanwhile
-                raise NotReadyError from error
-            streamed.headers = response.headers
-            streamed._resource_closers.append(slot.pop_all().close)  # type: ignore[attr-defined]
-            return streamed
+        path = stored.path(ZIPPED if accepts_gzip(request.META) else PLAIN)
+        headers = {"ETag": f'W/"{stored.digest}"', "Vary": "Accept-Encoding"}
+        try:
+            whole = headers | {"Content-Type": self.content_type, "Content-Length": str(path.stat().st_size)}
+            if path.suffix == ZIPPED:
+                whole["Content-Encoding"] = "gzip"
+            if caching.is_unchanged(request.META, headers["ETag"]):
+                response = HttpResponse(status=304, headers=headers)
+            elif request.method == "HEAD":
+                response = HttpResponse(headers=whole)
+            else:
+                response = self._stream(path, whole)
+        except OSError as error:  # it was replaced meanwhile
+            raise NotReadyError from error
+        end = datetime.fromtimestamp(stored.until, UTC) if stored.until < float("inf") else None
+        caching.public(response, now=self.now, until=end)
+        return response
 
-    # --- Finding and making --------------------------------------------------------------------
+    @staticmethod
+    def _stream(path: Path, headers: dict[str, str]) -> FileResponse:
+        with ExitStack() as opened:
+            if int(headers["Content-Length"]) > LARGE:  # a client that reads slowly keeps a thread
+                opened.enter_context(_slot())
+            response = FileResponse(path.open("rb"), headers=headers)
+            response._resource_closers.append(opened.pop_all().close)  # type: ignore[attr-defined]
+        del response["Content-Disposition"]
+        return response
 
     @property
     def stem(self) -> str:
@@ -118,30 +117,28 @@ class Document:
         return sha256(repr(identity).encode()).hexdigest()[:32]
 
     def find(self, revision: int) -> Stored | None:
-        """Return what is stored, if it is valid at the time of this document and at the revision or later."""
-        with suppress(OSError, ValueError, TypeError):
-            stored = Stored(**json.loads((folder() / f"{self.stem}.json").read_bytes()))
-            sizes = {suffix: self.path(stored, suffix).stat().st_size for suffix in SUFFIXES}
-            is_complete = sizes == stored.sizes  # not after a crash, or a program that cleans /tmp
-            return stored if is_complete and stored.is_valid(revision, self.now.timestamp()) else None
+        """Return what is stored, if it shows what is public at `now` or since then: another request that came
+        a little later may have begun it."""
+        at = self.now.timestamp()
+        with suppress(OSError):
+            for path in folder().glob(f"{self.stem}_*{ZIPPED}"):
+                stem, its_revision, since, until, digest = path.name.removesuffix(ZIPPED).split("_")
+                found = Stored(stem, int(its_revision), float(since), float(until), digest)
+                is_valid = found.revision >= revision and found.since <= at + WAIT and at < found.until
+                if is_valid and found.path(PLAIN).exists():
+                    return found
         return None
-
-    def path(self, stored: Stored, suffix: str) -> Path:
-        return folder() / f"{self.stem}-{stored.digest}{suffix}"
 
     def wait(self, revision: int) -> Stored:
         """Wait until it is made. Raises NotReadyError after WAIT."""
+        deadline, is_own = time.monotonic() + WAIT, False
         with _slot():
-            deadline = time.monotonic() + WAIT
-            is_own = False
             while not is_own:  # another one may have been begun before a change that this request has to show
                 with _lock:
                     is_own = self.stem not in _being_made
-                    if is_own:
-                        _being_made[self.stem] = threading.Event()
-                        args = revision, _being_made[self.stem]
-                        threading.Thread(target=self.make, args=args, daemon=True).start()
-                    made = _being_made[self.stem]
+                    made = _being_made.setdefault(self.stem, threading.Event())
+                if is_own:
+                    threading.Thread(target=self.make, args=(revision, made), daemon=True).start()
                 is_own |= not made.wait(deadline - time.monotonic())
                 if stored := self.find(revision):
                     return stored
@@ -170,9 +167,9 @@ class Document:
 
     def store(self) -> None:
         """Write the files, which others see when they are complete, and remove old ones. Raises OSError."""
-        new = {suffix: folder() / f"{self.stem}-{os.getpid()}{suffix}.new" for suffix in (*SUFFIXES, ".json")}
+        new = [folder() / f"{self.stem}-{os.getpid()}{suffix}.new" for suffix in (PLAIN, ZIPPED)]
         try:
-            with snapshot() as state, new[PLAIN].open("wb") as plain, new[ZIPPED].open("wb") as raw:
+            with snapshot() as state, new[0].open("wb") as plain, new[1].open("wb") as raw:
                 assert state
                 until, digest, turn = self.until(), xxh3_128(), time.monotonic()
                 with gzip.GzipFile("", "wb", 1, raw, mtime=0) as zipped:
@@ -184,17 +181,15 @@ class Document:
                         if time.monotonic() > turn + TURN:
                             time.sleep(PAUSE)
                             turn = time.monotonic()
-            sizes = {suffix: new[suffix].stat().st_size for suffix in SUFFIXES}
             end = until.timestamp() if until else float("inf")
-            stored = Stored(state.number, self.now.timestamp(), end, digest.hexdigest(), sizes)
-            new[".json"].write_text(json.dumps(asdict(stored)))
-            for suffix in SUFFIXES:
-                new[suffix].replace(self.path(stored, suffix))
-            new[".json"].replace(folder() / f"{self.stem}.json")
+            stored = Stored(self.stem, state.number, self.now.timestamp(), end, digest.hexdigest())
+            new[0].replace(stored.path(PLAIN))
+            new[1].replace(stored.path(ZIPPED))
         finally:
-            for path in new.values():  # of a failure, such as a full disk
+            for path in new:  # of a failure, such as a full disk
                 path.unlink(missing_ok=True)
-        remove_old(self.stem, stored.digest)
+        with suppress(FileNotFoundError):  # another process has removed it
+            remove_old(stored)
 
 
 # Of the threads of a process, half may wait for a document or send a large one: others go on with the site.
@@ -226,7 +221,7 @@ def folder() -> Path:
 
 @cache
 def server() -> str:
-    """Return what all processes of a running server have in common: the process that started them. Another
+    """Return what the processes of a running server have in common: the process that started them. Another
     release, other settings and a restored database have another server."""
     parent = os.getppid()
     with suppress(OSError):  # Linux
@@ -234,17 +229,12 @@ def server() -> str:
     return str(parent)
 
 
-def remove_old(stem: str, digest: str) -> None:
-    """Remove the earlier files of a document, what is older than KEPT, and the oldest above SIZE_MAX."""
-    found: list[tuple[float, int, Path]] = []
-    for path in folder().iterdir():
-        with suppress(OSError):  # another process has removed it
-            state = path.stat()
-            found.append((state.st_mtime, state.st_size, path))
+def remove_old(stored: Stored) -> None:
+    """Remove earlier files of a document, what is older than KEPT, and the oldest files above SIZE_MAX."""
     total = 0
-    for changed_at, size, path in sorted(found, reverse=True):
-        total += size
-        is_earlier = path.name.startswith(f"{stem}-") and digest not in path.name
-        is_old = changed_at < time.time() - KEPT or total > SIZE_MAX
+    for path in sorted(folder().iterdir(), key=os.path.getmtime, reverse=True):
+        total += path.stat().st_size
+        is_earlier = path.name.startswith(f"{stored.stem}_") and path.stem != stored.path("").name
+        is_old = path.stat().st_mtime < time.time() - KEPT or total > SIZE_MAX
         if (is_earlier or is_old) and path.suffix != ".lock":
             path.unlink(missing_ok=True)

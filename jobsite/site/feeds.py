@@ -4,6 +4,7 @@ aggregators read. A text never ends an element: XML is escaped, and characters t
 import re
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 from django.conf import settings
 from django.db.models import F, Prefetch
@@ -81,7 +82,7 @@ JOB_TYPES = {
     EmploymentType.TEMPORARY: "temporary",
     EmploymentType.INTERN: "internship",
 }
-REMOTE_TYPES = {WorkPlace.REMOTE: "Fully remote", WorkPlace.HYBRID: "Hybrid remote"}
+REMOTE_TYPES: dict[str, str] = {WorkPlace.REMOTE: "Fully remote", WorkPlace.HYBRID: "Hybrid remote"}
 PAY = PaySerializer()
 COLUMNS = (
     "title", "audience", "brand", "reference", "work_place", "publish_from", "publish_until", *TEXTS,
@@ -116,8 +117,8 @@ def _indeed(site: Site, jobs: VacancyQuerySet) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="utf-8"?>\n<source>\n'
     yield f"{_tag('publisher', site.name)}{_tag('publisherurl', site.url('/'))}\n"
     base, last = absolute(site.request, "/")[:-1], 0
-    typed = VacancyOption.objects.exclude(option__employment_type="").order_by()
-    choices = typed.annotate(employment_type=F("option__employment_type"))
+    choices: Any = VacancyOption.objects.exclude(option__employment_type="").order_by()
+    choices = choices.annotate(employment_type=F("option__employment_type"))
     # A prefetched brand is one object for many vacancies; `with_related` would load all of their options.
     related = "brand", "places", Prefetch("choices", choices, to_attr="ordered_choices")
     rows = jobs.only(*COLUMNS).prefetch_related(*related).order_by("pk")

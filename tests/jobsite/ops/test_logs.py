@@ -97,7 +97,7 @@ def test_request_is_logged(objects):
     }  # fmt: skip
 
 
-def test_stream_is_logged_once_at_its_end(objects, tmp_path):
+def test_stream_is_logged_at_its_end(objects, tmp_path):
     def stream(body):
         def application(environ, start_response):
             start_response("200 OK", [("Content-Length", "3")])
@@ -113,7 +113,6 @@ def test_stream_is_logged_once_at_its_end(objects, tmp_path):
         next(iter(answer))
         assert objects() == []
         answer.close()  # as for a client that has left
-        answer.close()
         [line] = objects()
         assert (line["status"], line["bytes"]) == (200, 3)
     assert stream(HttpResponse(b"abc")).content == b"abc"

@@ -157,9 +157,6 @@ def test_hosts_that_lead_elsewhere_are_reported(brands, settings):
         ("jobsite.W026", f"ALLOWED_HOSTS does not contain {ACME}, the host of the brand Acme."),
         ("jobsite.W027", "The host of the brand Main is a name of PUBLIC_BASE_URL: it shows all brands."),
     ]
-    settings.ALLOWED_HOSTS = [ACME, OTHER]  # and no other: the admin would have no host
-    Brand.objects.filter(slug="main").delete()
-    assert [warning.id for warning in hosts_of_brands_lead_here()] == ["jobsite.W028"]
     settings.CAREER_SITE = False
     assert hosts_of_brands_lead_here() == []
 

@@ -66,7 +66,7 @@ def test_a_document_is_made_once_for_a_revision(client, made):
     assert b"https" in body(client.get(PART, headers={"host": HOST}))
     assert b"https" not in body(client.get(PART))
     assert len(made) == 5  # another brand, and another host
-    assert len([path for path in folder().iterdir() if path.suffix != ".lock"]) == 5 * 3
+    assert len([path for path in folder().iterdir() if path.suffix != ".lock"]) == 5 * 2
 
 
 def test_what_is_not_public_any_more_is_in_no_later_answer(client, time_machine, made):
@@ -130,9 +130,6 @@ def test_a_document_that_cannot_be_stored_is_a_503(client, monkeypatch, tmp_path
     assert "No space left on device" in caplog.text
     assert [path.name for path in folder().iterdir()] == ["indeed.lock"]  # nothing half-written
     assert b"Ghent" in body(client.get(FEED))
-    for suffix in ("json", "xml"):
-        for damaged in ("", "{", "[]", "{}"):
-            next(folder().glob(f"*.{suffix}")).write_text(damaged)
-            assert b"Ghent" in body(client.get(FEED)), (suffix, damaged)
-    next(folder().glob("*.xml")).unlink()
-    assert b"Ghent" in body(client.get(FEED))
+    for suffix in ("gz", "xml"):
+        next(folder().glob(f"*.{suffix}")).unlink()  # by a program that cleans /tmp
+        assert b"Ghent" in body(client.get(FEED)), suffix
