@@ -43,7 +43,7 @@ from jobsite.types import JsonObject
 from vacancies.api.v1 import ID, NO_SUCH_VACANCY, find_published
 from vacancies.models import Vacancy
 
-ATTEMPTS = "20/hour"  # for each client and vacancy
+ATTEMPTS, ATTEMPTS_IN_ALL = "20/hour", "60/hour"  # for each client: at one vacancy, at all of them
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
@@ -126,9 +126,17 @@ class SubmissionViewSet(ViewSet):
 
     def _count(self, request: Request, pk: int) -> None:
         """Count an attempt of the client. Raise Throttled if it is one too many."""
-        limit = RateLimit(ATTEMPTS)
-        if not limit.allow_client(request._request, str(pk)):
+        if limit := exceeded(request._request, pk):
             self.throttled(request, limit.wait())
+
+
+def exceeded(request: HttpRequest, vacancy: int) -> RateLimit | None:
+    """Count an attempt of the client to apply. Return the limit that it exceeds."""
+    for rate, counted in ((ATTEMPTS, str(vacancy)), (ATTEMPTS_IN_ALL, "applications")):
+        limit = RateLimit(rate)
+        if not limit.allow_client(request, counted):
+            return limit
+    return None
 
 
 def _created(application: Application) -> Response:
