@@ -40,7 +40,9 @@ warnings.simplefilter("error", Image.DecompressionBombWarning)
 
 # Sites pass it to a video player: a URL, or the id of a video.
 validate_video = RegexValidator(
-    r"^(https?://\S+|[^:\s]+)\Z", _("Enter an http or https URL, or the ID of a video.")
+    # not //host, which is an address of another site
+    r"^(https?://\S+|[\w.\-][^:\s\\]*)\Z",
+    _("Enter an http or https URL, or the ID of a video."),
 )
 
 validate_color = RegexValidator(r"^#[0-9a-f]{6}\Z", _("Enter a color such as #0b57b0."))

@@ -12,7 +12,19 @@ from django.urls import reverse
 from django.utils import timezone
 
 from applications import operations, pages
-from applications.models import Access, AccessLog, Application, Message, Note, Participant, Stage, StageChange
+from applications.models import (
+    Access,
+    AccessLog,
+    Application,
+    ApplicationTag,
+    JobAlert,
+    Message,
+    Note,
+    Participant,
+    Stage,
+    StageChange,
+    Tag,
+)
 from applications.submissions.links import receipt_path
 from tests.applications.applicants import ADDRESS, make_anonymous, stages_of
 from tests.applications.makers import (
@@ -426,10 +438,15 @@ def test_applicant_deletes_one_application(client, mia, is_by_link):
 def test_applicant_deletes_the_account(mia, at, settings):
     make_anonymous(user=mia)
     left = make_anonymous(mia.email)
+    proven = make_anonymous("mia@work.example", user=mia, verified_at=at)
+    ApplicationTag.objects.create(application=proven, tag=Tag.objects.create(name="moved", folded="moved"))
+    for address in (mia.email, proven.email, "other@example.org"):
+        values = {"address": address, "address_folded": address, "language": "en", "frequency": "daily"}
+        JobAlert.objects.create(ends_at=at + timedelta(days=1), **values)
     client, elsewhere = signed_in(mia), signed_in(mia)
 
     settings.AXES_FAILURE_LIMIT = 3
-    assert "1 application in your account" in text(client.get("/account/delete"))
+    assert "2 applications in your account" in text(client.get("/account/delete"))
     for wrong in ({}, {"old_password": ""}, {"old_password": "wrong"}):
         refused = client.post("/account/delete", wrong)
         assert (refused.status_code, User.objects.count()) == (200, 1)
@@ -444,6 +461,8 @@ def test_applicant_deletes_the_account(mia, at, settings):
     assert "Your data was deleted" in text(done)
     assert list(User.objects.all()) == []
     assert list(Application.objects.all()) == [left]
+    assert [alert.address for alert in JobAlert.objects.all()] == ["other@example.org"]
+    assert not Tag.objects.exists()
     for each in (client, elsewhere):
         assert each.get("/account/")["Location"].startswith("/account/login")
 
