@@ -87,25 +87,26 @@ def test_receipt_shows_what_was_stored(client, at, settings):
         assert expected in text(response), expected
 
 
-def test_opening_the_link_verifies_the_mailbox_once_and_changes_nothing_else(client, at, time_machine):
+def test_button_verifies_the_mailbox_once_and_reading_links_changes_nothing(client, at, time_machine):
     """Mail servers open links to check them."""
-    application, other = make_anonymous(), make_anonymous()
+    application, other = make_anonymous(verified_at=None), make_anonymous(verified_at=None)
     link = receipt_path(application)
 
-    client.head(link)  # as programs do that check links
-    application.refresh_from_db()
-    assert application.verified_at is None
-    client.get(link)
-    time_machine.move_to(at + timedelta(days=1), tick=False)
-    client.get(link)
-    application.refresh_from_db()
-    other.refresh_from_db()
-    assert (application.verified_at, other.verified_at) == (at, None)
-
     before = list(Application.objects.values())
+    page = text(client.get(link, headers={"Sec-Purpose": "prefetch"}))
+    assert (application.vacancy.title in page, page.count("<button"), "Ghent" in page) == (True, 1, False)
+    assert client.head(link).status_code == 200
     statuses = [client.get(f"{link}/{action}").status_code for action in ACTIONS]
     assert statuses == [200, 200, 200, 200, 405]
     assert list(Application.objects.values()) == before
+
+    assert client.post(link)["Location"] == link
+    time_machine.move_to(at + timedelta(days=1), tick=False)
+    client.post(link)
+    application.refresh_from_db()
+    other.refresh_from_db()
+    assert (application.verified_at, other.verified_at) == (at, None)
+    assert "Ghent" in text(client.get(link))
     assert (User.objects.count(), Message.objects.count(), len(stages_of(application))) == (0, 0, 1)
     data = client.get(f"{link}/export").json()  # of this application only
     assert [each["reference"] for each in data["applications"]] == [application.reference]
