@@ -1,15 +1,32 @@
-"""Model fields that several apps use."""
+"""Fields of models and forms that several apps use."""
 
 from typing import Any
 
+from django import forms
 from django.core.validators import URLValidator
 from django.db import models
-from django.forms import Field
+
+from jobsite.text.unseen import visible
 
 
 def web_url(text: str) -> str:
     """Return `text` if it is an http or https URL, else ""."""
     return text if text.lower().startswith(("https://", "http://")) else ""
+
+
+class _Pasted:
+    """A form field that checks what people see of the text."""
+
+    def to_python(self, value: Any) -> Any:
+        return super().to_python(visible(value) if isinstance(value, str) else value)  # type: ignore[misc]
+
+
+class PastedEmailField(_Pasted, forms.EmailField):
+    """An e-mail address, as it is copied from elsewhere."""
+
+
+class PastedURLField(_Pasted, forms.URLField):
+    """A URL, as it is copied from elsewhere."""
 
 
 class WebURLField(models.URLField):
@@ -25,5 +42,5 @@ class WebURLField(models.URLField):
     def from_db_value(self, value: str | None, *_context: object) -> str | None:
         return web_url(value) if value else value
 
-    def formfield(self, **kwargs: Any) -> Field | None:
-        return super().formfield(**{"assume_scheme": "https"} | kwargs)
+    def formfield(self, **kwargs: Any) -> forms.Field | None:
+        return super().formfield(**{"assume_scheme": "https", "form_class": PastedURLField} | kwargs)

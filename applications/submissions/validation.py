@@ -19,6 +19,7 @@ from applications.submissions.forms import ServedForm
 from forms_structure.choices import FieldType
 from forms_structure.schema import submission_schema
 from forms_structure.structure import HONEYPOT, walk
+from jobsite.text.unseen import plain_number, visible
 from jobsite.types import JsonObject
 from vacancies.models import SOURCE_MAX
 
@@ -30,6 +31,7 @@ _ORDER = (
     "unevaluatedProperties", "required", "dependentRequired", "type", "minItems", "maxLength", "minLength",
     "pattern", "enum", "oneOf", "uniqueItems",
 )  # fmt: skip
+_RULES = {FieldType.EMAIL: visible, FieldType.TEL: plain_number, FieldType.DATE: plain_number}
 _validators: dict[str, Draft202012Validator] = {}
 
 Field = JsonObject
@@ -47,6 +49,18 @@ class Error:
 def pointer(*path: object) -> str:
     """Return the JSON Pointer of a value below `values`."""
     return "".join(f"/{str(each).replace('~', '~0').replace('/', '~1')}" for each in ("values", *path))
+
+
+def cleaned(form: ServedForm, values: JsonObject) -> JsonObject:
+    """Return `values` with what people see of those that the schema compares with a pattern."""
+    rules = {field["name"]: _RULES.get(field["type"]) for field in every_field(form)}
+    found = dict(values)
+    for name, value in values.items():
+        if isinstance(value, str) and (rule := rules.get(name)) and (plain := rule(value)) != value:
+            found[name] = plain
+            if not plain:  # nobody sees that it was filled in
+                del found[name]
+    return found
 
 
 def field_errors(form: ServedForm, values: JsonObject, files: Collection[str]) -> list[Error]:
