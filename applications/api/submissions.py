@@ -2,7 +2,6 @@
 
 import re
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import datetime
 
 from django.contrib.auth.models import User
@@ -184,7 +183,7 @@ def _receive(
 
 def _invalid(request: HttpRequest, error: SubmissionError) -> HttpResponse:
     """Return the problem document of an invalid submission, in the language of the form."""
-    members: JsonObject = {"errors": [asdict(each) for each in error.errors]}
+    members: JsonObject = {"errors": [each.as_item() for each in error.errors]}
     count = len(error.errors)
     with translation.override(error.language):
         text = ngettext("The submission has %(count)d error.", "The submission has %(count)d errors.", count)

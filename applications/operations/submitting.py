@@ -221,7 +221,7 @@ def _store(form: ServedForm, files: Mapping[str, File], hashes: dict[str, str]) 
         try:
             return store(files, hashes)
         except FileError as error:
-            found = Error(pointer(error.field), "file", error.detail)
+            found = Error(pointer(error.field), "file", error.detail, error.reason)
             raise SubmissionError([found], status=error.status, language=form.language) from error
 
 

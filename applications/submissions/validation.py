@@ -39,11 +39,16 @@ Field = JsonObject
 
 @dataclass(frozen=True)
 class Error:
-    """An error of a submission. `detail` is in the language of the form."""
+    """An error of a submission. `detail` is in the language of the form. `reason`: of `FileError`."""
 
     pointer: str
     keyword: str
     detail: str
+    reason: str = ""
+
+    def as_item(self) -> JsonObject:
+        item: JsonObject = {"pointer": self.pointer, "keyword": self.keyword, "detail": self.detail}
+        return item | ({"reason": self.reason} if self.reason else {})
 
 
 def pointer(*path: object) -> str:
