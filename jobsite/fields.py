@@ -6,7 +6,7 @@ from django import forms
 from django.core.validators import URLValidator
 from django.db import models
 
-from jobsite.text.unseen import visible
+from jobsite.unseen import visible
 
 
 def web_url(text: str) -> str:
@@ -43,4 +43,5 @@ class WebURLField(models.URLField):
         return web_url(value) if value else value
 
     def formfield(self, **kwargs: Any) -> forms.Field | None:
-        return super().formfield(**{"assume_scheme": "https", "form_class": PastedURLField} | kwargs)
+        defaults: dict[str, Any] = {"assume_scheme": "https", "form_class": PastedURLField}
+        return super().formfield(**defaults | kwargs)

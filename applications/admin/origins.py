@@ -25,8 +25,8 @@ from jobsite.fields import PastedEmailField
 from jobsite.languages import LANGUAGES
 from jobsite.text.formats import format_date, format_datetime
 from jobsite.text.names import person
-from jobsite.text.unseen import plain_number
 from jobsite.types import UserRequest
+from jobsite.unseen import plain_number
 from vacancies.access import scope_to_brands
 
 CHANGE = "applications.change_application"

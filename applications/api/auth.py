@@ -21,8 +21,8 @@ from jobsite.api import caching
 from jobsite.api.authentication import BearerAuthentication
 from jobsite.api.openapi import example, titled
 from jobsite.api.throttling import RateLimit
-from jobsite.text.unseen import visible
 from jobsite.types import JsonObject
+from jobsite.unseen import visible
 
 if "allauth" in settings.INSTALLED_APPS:
     from jobsite.accounts import sign_in

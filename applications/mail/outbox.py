@@ -1,7 +1,7 @@
 """The outbox: emails are queued in the transaction that causes them. `manage.py deliver` sends them."""
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -63,7 +63,7 @@ def queue(
     error = ""
     if not is_address(to):
         error = INVALID_ADDRESS
-    elif kind in UNASKED and is_one_too_many(UNASKED, to, settings.RECEIPT_RATE, at):
+    elif kind in UNASKED and application and is_one_too_many(UNASKED, to, settings.RECEIPT_RATE, at):
         error = TOO_MANY
     due_at = max(at, stage_change.visible_at) if stage_change else at
     message = Message(
@@ -104,7 +104,7 @@ def planned(queue_all: Callable[[], object], applications: Collection[int]) -> l
         return list(rows.select_related("recipient", "application__user").order_by("pk"))
 
 
-def is_one_too_many(kinds: Collection[Message.Kind], to: str, rate: str, at: datetime) -> bool:
+def is_one_too_many(kinds: Sequence[Message.Kind], to: str, rate: str, at: datetime) -> bool:
     """Return whether the mailbox of `to` got `rate` emails of `kinds`, which it may not have asked for. The
     outbox is counted, so that the limit is one for all processes. Call it in a transaction: the next email to
     the mailbox waits for its end."""

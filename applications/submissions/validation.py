@@ -19,8 +19,8 @@ from applications.submissions.forms import ServedForm
 from forms_structure.choices import FieldType
 from forms_structure.schema import submission_schema
 from forms_structure.structure import HONEYPOT, walk
-from jobsite.text.unseen import plain_number, visible
 from jobsite.types import JsonObject
+from jobsite.unseen import plain_number, visible
 from vacancies.models import SOURCE_MAX
 
 UNKNOWN_MAX = 100  # errors about fields that the form does not have

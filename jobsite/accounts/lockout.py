@@ -24,7 +24,7 @@ from jobsite.api.problems import is_api, problem
 from jobsite.api.throttling import RateLimit
 from jobsite.db.locks import lock_transaction
 from jobsite.languages import preferred_language
-from jobsite.text.unseen import visible
+from jobsite.unseen import visible
 
 Credentials = Mapping[str, str] | None  # of a sign-in; None: those that the request posts
 NOWHERE = "0.0.0.0"

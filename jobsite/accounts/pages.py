@@ -41,8 +41,8 @@ from jobsite.api.absolute_urls import base_url
 from jobsite.api.throttling import RateLimit
 from jobsite.fields import PastedEmailField
 from jobsite.languages import preferred_language
-from jobsite.text.unseen import visible
 from jobsite.types import StrOrPromise, UserRequest
+from jobsite.unseen import visible
 
 HAS_FACTORS = settings.SECOND_FACTOR != "off"
 IS_EXTENDED = HAS_FACTORS or bool(settings.OIDC_ISSUER)

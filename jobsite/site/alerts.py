@@ -28,7 +28,7 @@ from jobsite.api.throttling import RateLimit
 from jobsite.languages import site_language
 from jobsite.site.hosts import Site, page_path
 from jobsite.site.views import View, career_page, on_site, respond
-from jobsite.text.unseen import visible
+from jobsite.unseen import visible
 
 ATTEMPTS = "20/hour"  # for each client
 ADDRESS, FREQUENCY = "address", "frequency"

@@ -3,7 +3,7 @@
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from jobsite.text.unseen import visible
+from jobsite.unseen import visible
 
 WORDS_MAX = 20  # each is a condition on every row
 LENGTH_MAX = 500  # characters

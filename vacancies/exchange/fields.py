@@ -18,8 +18,8 @@ from django.utils import timezone
 from rest_framework import ISO_8601, serializers
 
 from jobsite.fields import WebURLField
-from jobsite.text.unseen import plain_number, visible
 from jobsite.types import JsonObject
+from jobsite.unseen import plain_number, visible
 
 ID_MAX = 2**53 - 1  # the largest integer that every JSON parser reads exactly; leaves room for new ids
 SHOWN_CHARACTERS = 60

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from forms_structure.models import Form
 from jobsite.fields import WebURLField
-from jobsite.text.unseen import plain_number
+from jobsite.unseen import plain_number
 from vacancies.choices import EmploymentType, Keyword
 from vacancies.fields import HtmlField, SlugFromField, free_value
 from vacancies.querysets import FilterQuerySet

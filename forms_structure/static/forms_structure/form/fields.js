@@ -117,7 +117,7 @@ function makeGroup({ make, words, id }, { name, type, required, options }, own, 
   return { nodes: [group], controls, blamed: isMany ? controls : [group], described: group };
 }
 
-/** Return `text` without what nobody sees, and with plain spaces. jobsite/text/unseen.py has the same rules. */
+/** Return `text` without what nobody sees, and with plain spaces. jobsite/unseen.py has the same rules. */
 const visible = (text) => text.replace(UNSEEN, "").replace(/\s/g, " ").trim();
 
 /** Return the non-empty answers as strings: at most one, or several for a group of checkboxes. */

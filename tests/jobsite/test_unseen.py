@@ -11,7 +11,7 @@ from forms_structure import admin as builder
 from jobsite.accounts.lockout import name
 from jobsite.fields import PastedEmailField, WebURLField
 from jobsite.text.search import search_words
-from jobsite.text.unseen import DASHES, FILLERS, plain_number, visible
+from jobsite.unseen import DASHES, FILLERS, plain_number, visible
 from tests.applications.makers import PASSWORD, make_user
 from tests.applications.submissions.sending import VALUES, make_open_vacancy, send, version_of
 from vacancies.models import Recruiter
