@@ -30,7 +30,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 
 from applications.api.bodies import BODY_BYTES_MAX
-from applications.api.submissions import ATTEMPTS
+from applications.api.submissions import exceeded
 from applications.models import Application
 from applications.operations.submitting import (
     ClosedError,
@@ -48,7 +48,6 @@ from forms_structure.structure import CONSENT, HONEYPOT, NO_TEXT
 from jobsite.api.absolute_urls import base_url
 from jobsite.api.permissions import lacks_factor
 from jobsite.api.problems import RETRY_AFTER
-from jobsite.api.throttling import RateLimit
 from jobsite.languages import preferred_language
 from jobsite.types import JsonObject
 from vacancies.api.v1 import find_published
@@ -141,8 +140,7 @@ class _Page:
         self._read()
         values, files = submitted(self.form.sections, self.typed, self.files)
         self.files = files
-        limit = RateLimit(ATTEMPTS)
-        if not limit.allow_client(self.request, str(self.vacancy.pk)):
+        if limit := exceeded(self.request, self.vacancy.pk):
             text = _("There were too many attempts. Try again in %(minutes)s min.")
             response = self._refuse([("", text % {"minutes": -(-int(limit.wait()) // 60)})], 429)
             response["Retry-After"] = str(int(limit.wait()))

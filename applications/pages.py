@@ -52,8 +52,8 @@ get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 
 
 def by_link(view: View) -> View:
-    """Call `view` with the application that the token of the URL opens. Opening it proves that the mailbox is
-    the applicant's, so the URL grants access.
+    """Call `view` with the application that the token of the URL opens. The URL grants access: whoever has it
+    reads the mailbox of the applicant. A POST records that; a GET does not, because mail scanners open links.
 
     The Referer has no path: other pages must not see the token. It is not left out, because browsers then
     send `Origin: null` with forms, which the CSRF protection refuses (docs/decisions.md #161).
@@ -67,7 +67,7 @@ def by_link(view: View) -> View:
             context = {"heading": _("This link is not valid"), "days": MAX_AGE.days}
             response = render(request, "applications/link_expired.html", context, status=404)
         else:
-            if request.method == "GET":  # not HEAD: programs that check links send it
+            if request.method == "POST":
                 operations.verify(application=application, at=timezone.now())
             base = reverse("application-receipt", args=[token])
             response = view(request, application, base=base, is_by_link=True)
@@ -117,6 +117,18 @@ def _is_manageable(request: HttpRequest, application: Application) -> bool:
 
 
 # --- One application -------------------------------------------------------------------------------
+
+
+@get_or_post
+def receipt(request: HttpRequest, application: Application, *, base: str, is_by_link: bool) -> HttpResponse:
+    """Show the application, after a button that confirms the address. The form of the button posts to its
+    own URL, so that browsers keep #interviews."""
+    if request.method == "POST":
+        return redirect(base)
+    if application.verified_at is None:
+        context = {"heading": _("Is this your application?"), "application": application}
+        return render(request, "applications/confirm.html", context)
+    return _application(request, application, base=base, is_by_link=is_by_link)
 
 
 @require_safe

@@ -1,6 +1,8 @@
 """Querysets of applications: ownership, order and related rows."""
 
 import re
+import unicodedata
+from contextlib import suppress
 from datetime import datetime, timedelta
 from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Any, Self
@@ -10,6 +12,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import models
 from django.db.models import F, FilteredRelation, Prefetch, Q
+from django.utils.encoding import punycode
 
 from jobsite.days import days_after
 from jobsite.text.search import search_words
@@ -19,6 +22,7 @@ from vacancies.search.rows import in_title, query_words
 if TYPE_CHECKING:
     from vacancies.models import Vacancy
 
+_QUOTING = re.compile(r'["\\]')  # of a local part: "mia+1"@example.org
 _ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
@@ -29,6 +33,21 @@ def folded_address(address: str) -> str:
     addresses of different mailboxes equal (x@straße.example and x@strasse.example; CVE-2019-19844).
     """
     return address.strip().translate(_ASCII_LOWER)
+
+
+def mailbox(address: str) -> str:
+    """Return the mailbox that `address` probably reaches, to count emails and for nothing else: its owner is
+    known only to its server. What follows a "+" is a tag of the reader's (RFC 5233), and Gmail ignores dots.
+    Addresses of different mailboxes may be equal here, as those that Unicode folds alike."""
+    local, _at, domain = unicodedata.normalize("NFKC", address.strip()).casefold().rpartition("@")
+    local = _QUOTING.sub("", local)
+    local = local.partition("+")[0] or local
+    domain = domain.rstrip(".")
+    with suppress(UnicodeError):  # a label is too long
+        domain = punycode(domain)
+    if domain in ("gmail.com", "googlemail.com"):
+        local, domain = local.replace(".", ""), "gmail.com"
+    return f"{local}@{domain}"
 
 
 PHONE_DIGITS, PHONE_DIGITS_MIN = 9, 8

@@ -13,6 +13,7 @@ from django.utils.translation import gettext, pgettext
 
 from forms_structure.choices import CHECKED, FieldType
 from forms_structure.structure import HONEYPOT
+from jobsite.fields import web_url
 from jobsite.types import JsonObject
 
 FILE_MAX = 10  # megabytes
@@ -234,7 +235,7 @@ def _condition(owner: JsonObject, field: JsonObject) -> str:
 
 def _safe(link: dict[str, str] | None) -> dict[str, str] | None:
     """Return `link` unless it could run a script: raw SQL bypasses the models."""
-    return link if link and link["url"].startswith(("https://", "http://")) else None
+    return link if link and web_url(link["url"]) else None
 
 
 def _file_hint() -> str:

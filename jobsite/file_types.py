@@ -12,6 +12,7 @@ INNER_BYTES_MAX = 1024 * 1024  # of the part of a document that says what it is
 DIRECTORY_BYTES_MAX = 1024 * 1024  # of the central directory: about 10,000 entries
 PARTS_BYTES_MAX = 20 * 1024 * 1024  # compressed, of the parts that are read
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # the beginning of an old Office document, and of its macros
+PASSWORD = _("This file needs a password: save it without one.")
 MACROS = "_VBA_PROJECT".encode("utf-16-le")  # a stream of it
 TOO_LARGE = _("This document has too many parts: save it again in an office program.")
 
@@ -22,6 +23,18 @@ def content_of(file: File) -> bytes:
         return file.read()
     finally:
         file.seek(0)
+
+
+def matches(start: bytes) -> Callable[[File], bool]:
+    """Return a check for a file whose first 1,024 bytes match the regular expression `start`."""
+    return lambda file: re.match(start, content_of(file)[:1024], re.DOTALL) is not None
+
+
+def has_password(file: File) -> bool:
+    """Whether it is a document of Office, or a ZIP file, that only a password opens."""
+    content = content_of(file)
+    is_office = content.startswith(OLE) and "EncryptedPackage".encode("utf-16-le") in content
+    return is_office or (content.startswith(b"PK\x03\x04") and bool(content[6:7] and content[6] & 1))
 
 
 def starts_with(start: bytes) -> Callable[[File], bool]:
@@ -143,9 +156,10 @@ def _is_open_document(kind: str) -> Callable[[File], bool]:
 
 
 DOCUMENT_CHECKS: dict[str, Callable[[File], bool]] = {
-    "pdf": starts_with(b"%PDF-"),
+    # Readers accept what some programs write before it (ISO 32000-1, annex H); not markup, or another format.
+    "pdf": lambda file: matches(rb"[^<]*?%PDF-")(file) and format_of(file) in ("", "PDF"),
     "txt": _is_text,
-    "rtf": starts_with(rb"{\rtf"),
+    "rtf": matches(rb"(\xef\xbb\xbf)?\s*\{\\rtf"),
     "doc": _is_old_office("WordDocument"),
     "docx": _is_office("wordprocessingml.document"),
     "odt": _is_open_document("text"),

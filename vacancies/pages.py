@@ -19,6 +19,7 @@ from forms_structure.rendering import form_context
 from forms_structure.schema import submission_schema
 from jobsite.api.absolute_urls import absolute
 from jobsite.api.permissions import lacks_factor
+from jobsite.fields import web_url
 from jobsite.text.iso_names import country_name
 from vacancies.api.v1 import VacancySerializer, find_published
 from vacancies.dates import closing_date_of
@@ -102,6 +103,7 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str = "") -> dict[st
             )
             if any(values)
         ],
+        "video_url": web_url(item["video"] or ""),
         "work_place": vacancy.get_work_place_display(),  # type: ignore[attr-defined] # Django's
         "text_language": item["language"] if item["language"] != get_language() else "",
         # Texts are sanitised when they are written. The policy of this page (CSP) runs no inline script.

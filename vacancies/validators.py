@@ -9,7 +9,7 @@ from django.core.validators import RegexValidator
 from django.utils.translation import gettext_lazy as _
 from PIL import Image
 
-from jobsite.file_types import DOCUMENT_CHECKS, content_of, format_of
+from jobsite.file_types import DOCUMENT_CHECKS, PASSWORD, content_of, format_of, has_password
 from jobsite.text.iso_names import currency_codes
 
 IMAGE_FORMATS = ("JPEG", "PNG", "WEBP")
@@ -40,7 +40,9 @@ warnings.simplefilter("error", Image.DecompressionBombWarning)
 
 # Sites pass it to a video player: a URL, or the id of a video.
 validate_video = RegexValidator(
-    r"^(https?://\S+|[^:\s]+)\Z", _("Enter an http or https URL, or the ID of a video.")
+    # not //host, which is an address of another site
+    r"^(https?://\S+|[\w.\-][^:\s\\]*)\Z",
+    _("Enter an http or https URL, or the ID of a video."),
 )
 
 validate_color = RegexValidator(r"^#[0-9a-f]{6}\Z", _("Enter a color such as #0b57b0."))
@@ -175,6 +177,8 @@ def validate_document(file: File) -> None:
     finally:
         file.seek(0)
     if not is_valid:
+        if has_password(file):
+            raise ValidationError(PASSWORD, code="document_password")
         raise ValidationError(
             _("“%(name)s” is %(kind)s, which does not match the extension .%(ending)s."),
             code="document_content",

@@ -40,6 +40,7 @@ from jobsite.admin.base import as_id, posted_again
 from jobsite.admin.datetime_fields import ZonedDateTimeField, ZonedDateTimeWidget
 from jobsite.admin.pages import AdminPages
 from jobsite.api.absolute_urls import base_url
+from jobsite.fields import PastedURLField
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.text.formats import format_date
 from jobsite.text.names import person
@@ -89,7 +90,7 @@ class MeetingForm(forms.Form):
     place = forms.CharField(
         label=_("Place"), required=False, max_length=300, widget=UnfoldAdminTextInputWidget
     )
-    video_url = forms.URLField(
+    video_url = PastedURLField(
         label=_("Link of the video call"), required=False, max_length=500, assume_scheme="https",
         widget=UnfoldAdminURLInputWidget,
     )  # fmt: skip

@@ -21,10 +21,12 @@ from applications.models import Access, Application, ConsentRequest, Origin, Sub
 from applications.models.origin import INFORMED_WITHIN
 from applications.operations.adding import ConfirmedError, correct_contact, is_correctable, mark_informed
 from jobsite.api.absolute_urls import base_url
+from jobsite.fields import PastedEmailField
 from jobsite.languages import LANGUAGES
 from jobsite.text.formats import format_date, format_datetime
 from jobsite.text.names import person
 from jobsite.types import UserRequest
+from jobsite.unseen import plain_number
 from vacancies.access import scope_to_brands
 
 CHANGE = "applications.change_application"
@@ -42,7 +44,7 @@ class ContactForm(forms.Form):
     family_name = forms.CharField(
         label=_("Family name"), max_length=200, required=False, widget=UnfoldAdminTextInputWidget
     )
-    email = forms.EmailField(
+    email = PastedEmailField(
         label=_("E-mail address"), max_length=254, required=False, widget=UnfoldAdminEmailInputWidget
     )
     phone = forms.CharField(
@@ -54,6 +56,9 @@ class ContactForm(forms.Form):
         help_text=_("Of the emails to the applicant."),
         widget=UnfoldAdminSelectWidget,
     )
+
+    def clean_phone(self) -> str:
+        return plain_number(self.cleaned_data["phone"])
 
     stored_basis = ""  # of the application, if there is one
 

@@ -21,6 +21,7 @@ from unfold.widgets import (
 
 from applications.operations.applicants import USERNAME_MAX
 from jobsite.accounts import roles
+from jobsite.fields import PastedEmailField
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.types import UserRequest
 from vacancies.access import brands_of, colleagues_of
@@ -51,7 +52,7 @@ class BrandsField(forms.ModelMultipleChoiceField):
 
 
 class InviteForm(forms.Form):
-    email = forms.EmailField(  # becomes the user name
+    email = PastedEmailField(  # becomes the user name
         label=_("E-mail address"), max_length=USERNAME_MAX, widget=UnfoldAdminEmailInputWidget
     )
     first_name = forms.CharField(

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from applications.alerts.mail import queue_confirmation
+from applications.mail.outbox import is_one_too_many
 from applications.models import JobAlert, Message
 from applications.querysets import folded_address
 from jobsite.db.locks import lock_transaction
@@ -12,7 +13,7 @@ from vacancies.models import Brand
 
 UNCONFIRMED_FOR = timedelta(days=7)
 CONFIRMED_FOR = timedelta(days=365)
-CONFIRMATIONS_MAX = 3  # emails per address and hour: anybody can cause them
+CONFIRMATION_RATE = "3/hour"  # emails to a mailbox: anybody can cause them
 
 
 def sign_up(
@@ -26,26 +27,24 @@ def sign_up(
     at: datetime,
 ) -> None:
     """Store an alert, and send the link that confirms it, or shows it if it is confirmed already. Nothing is
-    stored and sent if the address got too many links."""
+    stored and sent if the mailbox got too many links."""
     folded = folded_address(address)
     with transaction.atomic():
         lock_transaction(f"job alerts of {folded}")
-        sent = Message.objects.filter(
-            kind=Message.Kind.ALERT_CONFIRMATION,
-            alert__address_folded=folded,
-            queued_at__gt=at - timedelta(hours=1),
-        )
-        if sent.count() >= CONFIRMATIONS_MAX:
-            return
-        ends_at = at + UNCONFIRMED_FOR
-        values = {"address": address, "language": language, "created_at": at, "ends_at": ends_at}
-        alert, _is_new = JobAlert.objects.select_for_update(of=("self",)).get_or_create(
-            address_folded=folded, query=query, brand=brand, frequency=frequency, defaults=values
-        )
-        if alert.confirmed_at is None:
-            alert.language, alert.ends_at = language, max(alert.ends_at, ends_at)
+        is_refused = is_one_too_many((Message.Kind.ALERT_CONFIRMATION,), address, CONFIRMATION_RATE, at)
+        with transaction.atomic():
+            # The same statements for every address, so that the time does not tell which of them has an
+            # alert, or got many links.
+            wanted = {"address_folded": folded, "query": query, "brand": brand, "frequency": frequency}
+            ends_at = at + UNCONFIRMED_FOR
+            new = JobAlert(address=address, language=language, created_at=at, ends_at=ends_at, **wanted)
+            JobAlert.objects.bulk_create([new], ignore_conflicts=True)
+            alert = JobAlert.objects.select_for_update(of=("self",)).get(**wanted)
+            if alert.confirmed_at is None:
+                alert.language, alert.ends_at = language, max(alert.ends_at, ends_at)
             alert.save(update_fields=["language", "ends_at"])
-        queue_confirmation(alert, base_url=base_url, at=at)
+            queue_confirmation(alert, base_url=base_url, at=at)
+            transaction.set_rollback(is_refused)
 
 
 def confirm(alert: JobAlert, *, at: datetime) -> None:

@@ -22,6 +22,7 @@ from jobsite.api.authentication import BearerAuthentication
 from jobsite.api.openapi import example, titled
 from jobsite.api.throttling import RateLimit
 from jobsite.types import JsonObject
+from jobsite.unseen import visible
 
 if "allauth" in settings.INSTALLED_APPS:
     from jobsite.accounts import sign_in
@@ -33,6 +34,9 @@ class CredentialsSerializer(serializers.Serializer):
     username = serializers.CharField(max_length=150)
     password = serializers.CharField(max_length=4096, trim_whitespace=False)
     default_error_messages: ClassVar[dict[str, Any]] = {"invalid": "The JSON must be an object."}
+
+    def validate_username(self, username: str) -> str:
+        return visible(username)
 
 
 class CompressedError(APIException):

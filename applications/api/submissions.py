@@ -2,7 +2,6 @@
 
 import re
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import datetime
 
 from django.contrib.auth.models import User
@@ -43,7 +42,7 @@ from jobsite.types import JsonObject
 from vacancies.api.v1 import ID, NO_SUCH_VACANCY, find_published
 from vacancies.models import Vacancy
 
-ATTEMPTS = "20/hour"  # for each client and vacancy
+ATTEMPTS, ATTEMPTS_IN_ALL = "20/hour", "60/hour"  # for each client: at one vacancy, at all of them
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
@@ -126,9 +125,17 @@ class SubmissionViewSet(ViewSet):
 
     def _count(self, request: Request, pk: int) -> None:
         """Count an attempt of the client. Raise Throttled if it is one too many."""
-        limit = RateLimit(ATTEMPTS)
-        if not limit.allow_client(request._request, str(pk)):
+        if limit := exceeded(request._request, pk):
             self.throttled(request, limit.wait())
+
+
+def exceeded(request: HttpRequest, vacancy: int) -> RateLimit | None:
+    """Count an attempt of the client to apply. Return the limit that it exceeds."""
+    for rate, counted in ((ATTEMPTS, str(vacancy)), (ATTEMPTS_IN_ALL, "applications")):
+        limit = RateLimit(rate)
+        if not limit.allow_client(request, counted):
+            return limit
+    return None
 
 
 def _created(application: Application) -> Response:
@@ -176,7 +183,7 @@ def _receive(
 
 def _invalid(request: HttpRequest, error: SubmissionError) -> HttpResponse:
     """Return the problem document of an invalid submission, in the language of the form."""
-    members: JsonObject = {"errors": [asdict(each) for each in error.errors]}
+    members: JsonObject = {"errors": [each.as_item() for each in error.errors]}
     count = len(error.errors)
     with translation.override(error.language):
         text = ngettext("The submission has %(count)d error.", "The submission has %(count)d errors.", count)

@@ -1,6 +1,7 @@
 """The OpenAPI operation that takes submissions."""
 
 from applications.api.schema import Responses, complete, refused, responses
+from applications.submissions.files import REASONS
 from jobsite.api.openapi import DATETIME_PATTERN, Schema, field, titled
 from jobsite.types import JsonObject
 
@@ -83,7 +84,9 @@ _INVALID = _problem(
     form_changed={"type": "boolean", "description": "The form changed: load it again and keep the values."},
 )
 _INVALID["required"].append("errors")
-_FILE = _problem(errors={"type": "array", "items": complete(_ERROR)})
+_REASON = f"Why a type is refused: {', '.join(REASONS)}, document_macros or document_parts."
+_REFUSED = complete(_ERROR) | {"properties": _ERROR | {"reason": field("string", _REASON, "password")}}
+_FILE = _problem(errors={"type": "array", "items": _REFUSED})
 _TOO_MANY = _problem(
     proof_required={"type": "boolean", "description": "Solve `challenge` and send the solution as `proof`."},
     challenge=complete(_CHALLENGE),

@@ -10,7 +10,15 @@ from rest_framework import serializers
 from applications.submissions.files import FILE_BYTES_MAX
 from jobsite.languages import LANGUAGES
 from jobsite.types import JsonObject
-from vacancies.exchange.fields import ID_MAX, DateTimeField, FlagField, LineField, TextField
+from vacancies.exchange.fields import (
+    ID_MAX,
+    DateTimeField,
+    EmailField,
+    FlagField,
+    LineField,
+    PhoneField,
+    TextField,
+)
 
 NAME_MAX = 64  # characters of the name of a form field
 # Columns of an application that a row sets. A row replaces those that it has.
@@ -31,7 +39,7 @@ COLUMNS = (
 
 class _Person(serializers.Serializer):
     username = serializers.CharField(max_length=150, validators=[UnicodeUsernameValidator()])
-    email = serializers.EmailField(max_length=254, required=False, allow_blank=True, default="")
+    email = EmailField(max_length=254, required=False, allow_blank=True, default="")
     password = serializers.CharField(required=False, max_length=4096, trim_whitespace=False)
 
 
@@ -112,7 +120,7 @@ class _Submission(serializers.Serializer):
 class _Email(serializers.Serializer):
     """An email that the other system sent, or failed to send. It is not sent again."""
 
-    to = serializers.EmailField(max_length=254)
+    to = EmailField(max_length=254)
     subject = LineField(max_length=400)
     body = TextField()
     state = serializers.CharField(default="sent")
@@ -136,8 +144,8 @@ class Row(serializers.Serializer):
     reference = serializers.RegexField(r"^[0-9A-Za-z-]{1,12}\Z", required=False, allow_null=True)
     given_name = LineField(max_length=200)
     family_name = LineField(max_length=200)
-    email = serializers.EmailField(max_length=254, required=False, allow_blank=True)
-    phone = LineField(max_length=200)
+    email = EmailField(max_length=254, required=False, allow_blank=True)
+    phone = PhoneField(max_length=200)
     language = serializers.ChoiceField(tuple(LANGUAGES), required=False)
     is_spontaneous = FlagField()
     is_repeated = FlagField()

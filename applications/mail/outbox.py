@@ -1,7 +1,7 @@
 """The outbox: emails are queued in the transaction that causes them. `manage.py deliver` sends them."""
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -14,7 +14,7 @@ from django.utils.translation import gettext_noop
 
 from applications.mail.brand_mail import sender_of
 from applications.models import Application, JobAlert, Message, Participant, StageChange
-from applications.querysets import folded_address
+from applications.querysets import mailbox
 from jobsite.api.throttling import RateLimit, parse_rate
 from jobsite.db.locks import lock_transaction
 from jobsite.db.transactions import dry_run
@@ -63,7 +63,7 @@ def queue(
     error = ""
     if not is_address(to):
         error = INVALID_ADDRESS
-    elif kind in UNASKED and application and _is_one_too_many(application, at):
+    elif kind in UNASKED and application and is_one_too_many(UNASKED, to, settings.RECEIPT_RATE, at):
         error = TOO_MANY
     due_at = max(at, stage_change.visible_at) if stage_change else at
     message = Message(
@@ -104,23 +104,25 @@ def planned(queue_all: Callable[[], object], applications: Collection[int]) -> l
         return list(rows.select_related("recipient", "application__user").order_by("pk"))
 
 
-def _is_one_too_many(application: Application, at: datetime) -> bool:
-    """Return whether the address of `application` got RECEIPT_RATE emails that it may not have asked for. The
+def is_one_too_many(kinds: Sequence[Message.Kind], to: str, rate: str, at: datetime) -> bool:
+    """Return whether the mailbox of `to` got `rate` emails of `kinds`, which it may not have asked for. The
     outbox is counted, so that the limit is one for all processes. Call it in a transaction: the next email to
-    the address waits for its end."""
-    rate = parse_rate(settings.RECEIPT_RATE, "RECEIPT_RATE")
-    if rate is None:
+    the mailbox waits for its end."""
+    parsed = parse_rate(rate, "RECEIPT_RATE")
+    if parsed is None:
         return False
-    limit, seconds = rate
-    address = folded_address(application.address)
-    lock_transaction(f"receipts to {address}")
+    limit, seconds = parsed
+    box = mailbox(to)
+    lock_transaction(f"{kinds[0]} to {box}")
     since = at - timedelta(seconds=seconds)
-    recent = Message.objects.filter(kind__in=UNASKED, queued_at__gt=since, application__email_folded=address)
-    if recent.exclude(error=TOO_MANY).order_by()[:limit].count() >= limit:
+    # The first conditions are those of the index `messages_not_bulk`; `next_at` never precedes `queued_at`.
+    recent = Message.objects.filter(is_bulk=False, state__in=Message.State.values, next_at__gt=since)
+    recent = recent.filter(kind__in=kinds, queued_at__gt=since).exclude(error=TOO_MANY)
+    if sum(mailbox(each) == box for each in recent.values_list("to", flat=True)) >= limit:
         return True
     # Whoever has an account can delete their applications, and so these rows. The cache remembers them.
-    counted = salted_hmac("applications.receipts", address, algorithm="sha256").hexdigest()
-    return not RateLimit(settings.RECEIPT_RATE).allow(f"receipts-{counted}")
+    counted = salted_hmac("applications.receipts", box, algorithm="sha256").hexdigest()
+    return not RateLimit(rate).allow(f"{kinds[0]}-{counted}")
 
 
 def not_due(at: datetime) -> QuerySet[Message]:

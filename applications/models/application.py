@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from applications.querysets import ApplicationQuerySet, HistoryQuerySet
 from jobsite.days import days_after
+from jobsite.fields import WebURLField
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.text.formats import format_datetime, format_period
 from vacancies.models import Vacancy
@@ -392,7 +393,7 @@ class HistoryEntry(models.Model):
     ends_at = models.DateTimeField(null=True, blank=True, editable=False)
     zone = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
     place = models.CharField(max_length=300, blank=True, default="", db_default="", editable=False)
-    video_url = models.URLField(max_length=500, blank=True, default="", db_default="", editable=False)
+    video_url = WebURLField(max_length=500, db_default="", editable=False)
     details = models.TextField(max_length=2000, blank=True, default="", db_default="", editable=False)
     # Of the calendar entry, which it keeps. `sequence` grows with each sending of emails.
     uid = models.CharField(max_length=32, blank=True, default="", db_default="", editable=False)

@@ -9,6 +9,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from applications.models.application import Application, HistoryEntry
+from jobsite.fields import WebURLField
 from vacancies.models import Vacancy
 
 
@@ -24,7 +25,7 @@ class SlotSet(models.Model):
     minutes = models.PositiveSmallIntegerField()
     zone = models.CharField(max_length=64)
     place = models.CharField(max_length=300, blank=True, default="")
-    video_url = models.URLField(max_length=500, blank=True, default="")
+    video_url = WebURLField(max_length=500)
     details = models.TextField(max_length=2000, blank=True, default="")
     # Until so many hours before its start, a time can be chosen, and given up for another one.
     notice_hours = models.PositiveSmallIntegerField(default=24, validators=[MaxValueValidator(24 * 14)])

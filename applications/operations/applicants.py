@@ -29,7 +29,7 @@ class AccountExistsError(Exception):
 
 
 def verify(*, application: Application, at: datetime) -> None:
-    """Record that the link of `application` was opened, which proves that its mailbox exists and that its
+    """Record that a person used the link of `application`, which proves that its mailbox exists and that its
     owner received the link. The first time is kept."""
     if application.verified_at is None:
         Application.objects.filter(pk=application.pk, verified_at=None).update(verified_at=at)

@@ -26,7 +26,7 @@ from applications.submissions.files import FileError, StoredFiles, sha256_of, st
 from applications.submissions.forms import ServedForm, had_same_consent, submission_form
 from applications.submissions.idempotency import KeyInUseError, KeyReusedError
 from applications.submissions.proof import ProofRequiredError
-from applications.submissions.validation import Error, field_errors, file_fields, pointer
+from applications.submissions.validation import Error, cleaned, field_errors, file_fields, pointer
 from forms_structure.choices import FieldRole
 from forms_structure.structure import HONEYPOT
 from jobsite.db.transactions import retry_on_conflict
@@ -166,8 +166,9 @@ def _submit(
 ) -> Application:
     """Create the application. Raise IntegrityError if the vacancy, `user` or the snapshot was deleted."""
     hashes = sha256_of(files)
+    content = _content(idempotency.digest(values, hashes), form_version, source)
+    values = cleaned(form, values)
     fingerprint = idempotency.digest(values, hashes)
-    content = _content(fingerprint, form_version, source)
     stored, is_written = StoredFiles(), False
     try:
         with idempotency.in_use(vacancy, key) if key else nullcontext():
@@ -220,7 +221,7 @@ def _store(form: ServedForm, files: Mapping[str, File], hashes: dict[str, str]) 
         try:
             return store(files, hashes)
         except FileError as error:
-            found = Error(pointer(error.field), "file", error.detail)
+            found = Error(pointer(error.field), "file", error.detail, error.reason)
             raise SubmissionError([found], status=error.status, language=form.language) from error
 
 

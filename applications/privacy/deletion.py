@@ -31,6 +31,7 @@ from applications.models import (
     SubmissionFile,
     Token,
 )
+from applications.operations.assigning import delete_unused_tags
 from applications.submissions.files import delete_files
 
 KINDS = (  # of deleted rows
@@ -104,6 +105,7 @@ def delete_applications(pks: Iterable[int]) -> Counter[str]:
         paths = list(files.values_list("path", flat=True))
         deleted = Application.objects.filter(pk__in=chosen).delete()[1]
         counts.update({kind: deleted.get(model._meta.label, 0) for kind, model in _PARTS.items()})
+        delete_unused_tags()  # they may describe the person
         transaction.on_commit(partial(_delete_files, paths))
     return counts
 

@@ -20,10 +20,13 @@ from applications.privacy.deletion import BATCH, delete_account, delete_applicat
 from applications.querysets import accounts_with, folded_address
 
 
-def erase(*, user: User | None = None, address: str = "", is_logged: bool = True) -> Counter[str]:
+def erase(
+    *, user: User | None = None, address: str = "", is_logged: bool = True, has_alerts: bool = True
+) -> Counter[str]:
     """Delete an applicant: the account `user` with its applications, and all applications that were sent from
-    the e-mail address `address`, in whichever account they are, and its job alerts. Return the number of
-    deleted rows by kind.
+    the e-mail address `address`, in whichever account they are. If `has_alerts`, also the job alerts of the
+    address, of that of the account, and of those that its applications proved. Return the number of deleted
+    rows by kind.
 
     `address` has to be proven: the caller knows that its mailbox is the applicant's. No text is searched for
     names and addresses, because applicants choose these (docs/decisions.md #236).
@@ -45,8 +48,10 @@ def erase(*, user: User | None = None, address: str = "", is_logged: bool = True
             digests.append(_digest(user.pk, user.date_joined))
             counts.update(delete_account(user, sessions_by_account()))
         counts["failed_sign_ins"] += delete_sign_ins(address=address)
-        if address:
-            alerts = _delete_alerts(JobAlert.objects.filter(address_folded=folded_address(address)))
+        if has_alerts:
+            proven = {each.email_folded for each in applications if each.verified_at}
+            addresses = proven | {folded_address(each) for each in (address, user.email if user else "")}
+            alerts = _delete_alerts(JobAlert.objects.filter(address_folded__in=addresses - {""}))
             counts["job_alerts"] = len(alerts)
             digests += alerts
         if is_logged:
@@ -88,7 +93,8 @@ def erase_again(folder: Path | None = None) -> Counter[str] | None:
     for pk, joined in User._default_manager.values_list("pk", "date_joined").order_by("pk").iterator():
         if _digest(pk, joined) in digests:
             try:
-                erase(user=User._default_manager.get(pk=pk), is_logged=False)  # it is in the log already
+                # it is in the log already, with the alerts that it had
+                erase(user=User._default_manager.get(pk=pk), is_logged=False, has_alerts=False)
                 counts["erased"] += 1
             except (ProtectedError, StaffAccountError):
                 counts["kept"] += 1

@@ -22,7 +22,6 @@ from applications.models import (
     JobAlert,
     Message,
     Origin,
-    Tag,
     Token,
     ToldVacancy,
     UsedProof,
@@ -61,7 +60,6 @@ def purge(*, before: datetime | None, now: datetime) -> Counter[str]:
         stale = old.select_for_update(of=("self",))
         counts = delete_applications(stale.values_list("pk", flat=True))
         counts.update(delete_applications(_not_permitted(now)))
-        Tag.objects.filter(links=None).delete()
         if before:
             # the access log of applications that were deleted, now or by erasure
             existing = Application.objects.values("pk")

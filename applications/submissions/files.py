@@ -11,16 +11,24 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import BinaryIO
-from zipfile import BadZipFile
+from zipfile import BadZipFile, is_zipfile
 
 from django.core.exceptions import ValidationError
 from django.core.files import File
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from applications.models import Submission, SubmissionFile
 from applications.submissions import antivirus
 from jobsite import private_files
-from jobsite.file_types import DOCUMENT_CHECKS, format_of, starts_with, unpacked_size
+from jobsite.file_types import (
+    DOCUMENT_CHECKS,
+    PASSWORD,
+    format_of,
+    has_password,
+    starts_with,
+    unpacked_size,
+)
 
 FILE_BYTES_MAX = 10 * 1024 * 1024
 # A larger expansion than both limits is a ZIP bomb. Documents with long tables reach a ratio of about 15.
@@ -45,12 +53,28 @@ TYPES: dict[str, tuple[Callable[[File], bool], str]] = {
 logger = logging.getLogger(__name__)
 
 
-class FileError(Exception):
-    """A file cannot be stored. `status`: 413 too large, 415 type not allowed, 422 virus, 503 no room."""
+IMAGES = ("HEIC", "AVIF", "WebP", "GIF", "BMP", "TIFF", "PSD")
+# Why a type is not accepted, for programs, and what helps.
+REASONS = {
+    "empty": gettext_lazy("This file is empty: choose it again."),
+    "password": PASSWORD,
+    "encoding": gettext_lazy("This text is not in UTF-8: save it as UTF-8, or as PDF."),
+    "old_office": gettext_lazy("This is a document of an old version of Office: save it as DOCX or PDF."),
+    "image": gettext_lazy("This is an image in the format %(kind)s: save it as JPEG or PNG."),
+    "damaged": gettext_lazy("This document is damaged: open it, and save it again."),
+    "size": gettext_lazy("This document is too large when it is unpacked: save it as PDF."),
+    "format": gettext_lazy("This is a file in the format %(kind)s: save it as PDF."),
+    "type": gettext_lazy("This type of file is not accepted. Use PDF, DOCX, ODT, RTF, TXT, JPEG or PNG."),
+}
 
-    def __init__(self, field: str, status: int, detail: str) -> None:
+
+class FileError(Exception):
+    """A file cannot be stored. `status`: 413 too large, 415 type not allowed, 422 virus, 503 no room.
+    `reason`: a key of REASONS, a code of file_types.py, or "" if the status says it."""
+
+    def __init__(self, field: str, status: int, detail: str, reason: str = "") -> None:
         super().__init__(detail)
-        self.field, self.status, self.detail = field, status, detail
+        self.field, self.status, self.detail, self.reason = field, status, detail, reason
 
 
 @dataclass
@@ -173,11 +197,11 @@ def _row(name: str, file: File, sha256: str) -> SubmissionFile:
         raise FileError(name, 413, _("This file is larger than 10 MB."))
     try:
         kind = kind_of(file, original_name)
+        reason, found = ("", "") if kind else _refusal(file, original_name)
     except ValidationError as error:
-        raise FileError(name, 415, " ".join(error.messages)) from error
-    if not kind:
-        detail = _("This type of file is not accepted. Use PDF, DOCX, ODT, RTF, TXT, JPEG or PNG.")
-        raise FileError(name, 415, detail)
+        raise FileError(name, 415, " ".join(error.messages), str(error.code)) from error
+    if reason:
+        raise FileError(name, 415, str(REASONS[reason]) % {"kind": found}, reason)
     try:
         scan_state = antivirus.scan(file)
     except antivirus.VirusFoundError as error:
@@ -192,6 +216,24 @@ def _row(name: str, file: File, sha256: str) -> SubmissionFile:
         kind=kind,
         scan_state=scan_state,
     )
+
+
+def _refusal(file: File, name: str) -> tuple[str, str]:
+    """Return why `kind_of` accepts no type of `file`, a key of REASONS, and its format."""
+    kind, ending = format_of(file), PurePosixPath(name).suffix.lower()
+    others = [each for each in ("xlsx", "pptx", "ods") if kind == "ZIP" and DOCUMENT_CHECKS[each](file)]
+    kind = "Pages" if ending == ".pages" else others[0].upper() if others else kind
+    tests = {
+        "empty": not file.size,
+        "password": has_password(file),
+        "old_office": kind == "OLE",
+        "image": kind in IMAGES,
+        "damaged": kind in ("PDF", "JPEG", "PNG", "RTF") or (kind == "ZIP" and not is_zipfile(file)),
+        "size": kind == "ZIP" and any(DOCUMENT_CHECKS[each](file) for each in ("docx", "odt")),
+        "format": bool(kind),
+        "encoding": ending == ".txt",
+    }
+    return next((reason for reason, is_true in tests.items() if is_true), "type"), kind
 
 
 def _chunks(file: File) -> Iterable[bytes]:

@@ -1,4 +1,4 @@
-"""Signed links for applicants who have no account yet. Opening one proves that the mailbox is theirs."""
+"""Signed links for applicants who have no account yet. A POST to one proves that the mailbox is theirs."""
 
 from datetime import UTC, timedelta
 

@@ -20,6 +20,7 @@ from forms_structure.choices import FieldType
 from forms_structure.schema import submission_schema
 from forms_structure.structure import HONEYPOT, walk
 from jobsite.types import JsonObject
+from jobsite.unseen import plain_number, visible
 from vacancies.models import SOURCE_MAX
 
 UNKNOWN_MAX = 100  # errors about fields that the form does not have
@@ -30,6 +31,7 @@ _ORDER = (
     "unevaluatedProperties", "required", "dependentRequired", "type", "minItems", "maxLength", "minLength",
     "pattern", "enum", "oneOf", "uniqueItems",
 )  # fmt: skip
+_RULES = {FieldType.EMAIL: visible, FieldType.TEL: plain_number, FieldType.DATE: plain_number}
 _validators: dict[str, Draft202012Validator] = {}
 
 Field = JsonObject
@@ -37,16 +39,33 @@ Field = JsonObject
 
 @dataclass(frozen=True)
 class Error:
-    """An error of a submission. `detail` is in the language of the form."""
+    """An error of a submission. `detail` is in the language of the form. `reason`: of `FileError`."""
 
     pointer: str
     keyword: str
     detail: str
+    reason: str = ""
+
+    def as_item(self) -> JsonObject:
+        item: JsonObject = {"pointer": self.pointer, "keyword": self.keyword, "detail": self.detail}
+        return item | ({"reason": self.reason} if self.reason else {})
 
 
 def pointer(*path: object) -> str:
     """Return the JSON Pointer of a value below `values`."""
     return "".join(f"/{str(each).replace('~', '~0').replace('/', '~1')}" for each in ("values", *path))
+
+
+def cleaned(form: ServedForm, values: JsonObject) -> JsonObject:
+    """Return `values` with what people see of those that the schema compares with a pattern."""
+    rules = {field["name"]: _RULES.get(field["type"]) for field in every_field(form)}
+    found = dict(values)
+    for name, value in values.items():
+        if isinstance(value, str) and (rule := rules.get(name)) and (plain := rule(value)) != value:
+            found[name] = plain
+            if not plain:  # nobody sees that it was filled in
+                del found[name]
+    return found
 
 
 def field_errors(form: ServedForm, values: JsonObject, files: Collection[str]) -> list[Error]:

@@ -24,6 +24,7 @@ from jobsite.api.problems import is_api, problem
 from jobsite.api.throttling import RateLimit
 from jobsite.db.locks import lock_transaction
 from jobsite.languages import preferred_language
+from jobsite.unseen import visible
 
 Credentials = Mapping[str, str] | None  # of a sign-in; None: those that the request posts
 NOWHERE = "0.0.0.0"
@@ -98,9 +99,9 @@ def address(request: HttpRequest) -> str:
 
 
 def name(request: HttpRequest, credentials: Credentials = None) -> str | None:
-    """Return the user name of the attempt, truncated to the length of its column."""
+    """Return the user name of the attempt, as it is compared, truncated to the length of its column."""
     given = (credentials or request.POST).get("username")
-    return given and given[:255]
+    return given and visible(given)[:255]
 
 
 def refuse(request: HttpRequest, response: HttpResponse | None, credentials: Credentials) -> HttpResponse:

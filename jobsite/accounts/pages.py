@@ -39,8 +39,10 @@ from django.views import View
 from jobsite.accounts.lockout import limited
 from jobsite.api.absolute_urls import base_url
 from jobsite.api.throttling import RateLimit
+from jobsite.fields import PastedEmailField
 from jobsite.languages import preferred_language
 from jobsite.types import StrOrPromise, UserRequest
+from jobsite.unseen import visible
 
 HAS_FACTORS = settings.SECOND_FACTOR != "off"
 IS_EXTENDED = HAS_FACTORS or bool(settings.OIDC_ISSUER)
@@ -65,6 +67,10 @@ def in_background(work: Callable[[], None]) -> None:
 class ResetForm(PasswordResetForm):
     """Searches for the account and sends the mail in a thread, so that the response time does not reveal
     whether the account exists."""
+
+    email = PastedEmailField(
+        label=_("E-mail address"), max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
+    )
 
     def save(self, *, request: HttpRequest, **kwargs: Any) -> None:
         # read everything from the request before the thread starts
@@ -179,8 +185,15 @@ def page(view: Callable) -> Callable[..., HttpResponse]:
     return answer
 
 
+class SignInForm(AuthenticationForm):
+    def clean_username(self) -> str:
+        return visible(self.cleaned_data["username"])
+
+
 class LoginView(views.LoginView):
     """Sign-in by password, and if enabled with a second factor, a passkey or an identity provider."""
+
+    authentication_form = SignInForm
 
     def get_context_data(self, **kwargs: object) -> dict[str, object]:
         others = {"has_factors": HAS_FACTORS, "oidc_name": settings.OIDC_ISSUER and settings.OIDC_NAME}

@@ -29,6 +29,7 @@ from jobsite.languages import site_language
 from jobsite.site.filters import meant_parameters
 from jobsite.site.hosts import Site, page_path
 from jobsite.site.views import View, career_page, on_site, respond
+from jobsite.unseen import visible
 
 ATTEMPTS = "20/hour"  # for each client
 ADDRESS, FREQUENCY = "address", "frequency"
@@ -75,7 +76,7 @@ def sign_up_page(site: Site) -> HttpResponse:
         details = [error.detail for error in refusal.errors]
         return respond(site, "invalid.html", {"errors": details, "list": link("jobs")}, status=400)
     brand = site.brand or brand
-    address = request.POST.get(ADDRESS, "").strip(" ")
+    address = visible(request.POST.get(ADDRESS, ""))
     frequency = request.POST.get(FREQUENCY, Frequency.DAILY)
     limit, status, errors = RateLimit(ATTEMPTS), 200, dict[str, str]()
     if request.method == "POST":

@@ -10,6 +10,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from jobsite.api.absolute_urls import with_source
+from jobsite.fields import web_url
 from jobsite.languages import site_language
 from jobsite.text.formats import format_date
 from jobsite.text.html import sanitise
@@ -99,8 +100,7 @@ class Item:
     @property
     def video_url(self) -> str:
         """The address of the video; "" if it is the id of a video of some service."""
-        video = self.item["video"] or ""
-        return video if video.startswith(("http://", "https://")) else ""
+        return web_url(self.item["video"] or "")
 
     @property
     def addresses(self) -> list[str]:

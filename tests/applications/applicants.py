@@ -17,7 +17,7 @@ VALUES = {"first_name": "Mia", "experience": "yes", "where": "Ghent\nand <b>Leuv
 
 def make_anonymous(address: str = ADDRESS, *, stage: Stage | None = None, **columns: Any) -> Application:
     """Create an application from `address` that came through a form an hour ago, with a CV. It belongs to no
-    account, unless `user` is given."""
+    account, unless `user` is given. Its address is confirmed, unless `verified_at` is None."""
     at = timezone.now() - timedelta(hours=1)
     defaults: dict[str, Any] = {
         "vacancy": columns.get("vacancy") or make_vacancy(),
@@ -27,6 +27,7 @@ def make_anonymous(address: str = ADDRESS, *, stage: Stage | None = None, **colu
         "email": address,
         "email_folded": folded_address(address),
         "language": "en",
+        "verified_at": at,
         "created_at": at,
         "updated_at": at,
     }

@@ -5,8 +5,9 @@ from datetime import timedelta
 from email import message_from_bytes
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from applications.alerts import operations
 from applications.alerts.job import JobAlerts
@@ -114,6 +115,23 @@ def test_every_sign_up_gets_the_same_answer(time_machine):
     time_machine.move_to(NOW + timedelta(minutes=61), tick=False)
     sign_up("filter[search]=later")
     assert Message.objects.filter(to=MAIL).count() == 4
+
+
+def test_sign_up_does_the_same_work_for_every_address():
+    """The time must not tell who has an alert, or got many links."""
+
+    def statements(address):
+        with CaptureQueriesContext(connection) as queries:
+            sign_up(address=address)
+        return [each["sql"].split()[0] for each in queries if "SAVEPOINT" not in each["sql"]]
+
+    expected = statements("new@example.org")
+    assert statements("new@example.org") == expected
+    JobAlert.objects.update(confirmed_at=NOW)
+    assert statements("new@example.org") == expected
+    before = list(JobAlert.objects.values()), Message.objects.count()
+    assert statements("New+1@example.org") == expected  # refused
+    assert (list(JobAlert.objects.values()), Message.objects.count()) == before
 
 
 def test_invalid_sign_up_stores_nothing():

@@ -105,7 +105,7 @@ def test_forged_links_open_nothing():
 
 
 def test_account_claims_the_applications_of_the_address_only(at):
-    mine, upper = make_anonymous(), make_anonymous("MIA@example.ORG")
+    mine, upper = make_anonymous(verified_at=None), make_anonymous("MIA@example.ORG")
     make_anonymous("bob@example.org")
     make_anonymous(user=make_user("other"))  # in an account already
     make_application(user=make_user("imported", email=ADDRESS))

@@ -170,11 +170,14 @@ def test_every_page_of_an_applicant(office: SimpleNamespace) -> None:
     mia.force_login(user)
     own = make(at=office.at, stage=office.first, user=user)
     token, found = receipt_path(office.own).split("/")[3], {}
-    for client, secret in ((Client(), token), (mia, token), (Client(), "wrong")):
+    for client, secret in ((Client(), token), (Client(), token), (mia, token), (Client(), "wrong")):
         for path in applicant_pages("/account/", secret, own.pk):
             answer, english = in_both(client, path, LANGUAGE)
             if answer["Content-Type"].startswith("text/html"):
-                found[path, client is mia] = leftovers(answer, english, LANGUAGE)
+                found[path, client is mia] = leftovers(answer, english, LANGUAGE) | found.get(
+                    (path, client is mia), set()
+                )
+        Application.objects.filter(pk=office.own.pk).update(verified_at=office.at)  # by the button
     assert {page: left for page, left in found.items() if left} == {}
 
 

@@ -12,7 +12,19 @@ from django.urls import reverse
 from django.utils import timezone
 
 from applications import operations, pages
-from applications.models import Access, AccessLog, Application, Message, Note, Participant, Stage, StageChange
+from applications.models import (
+    Access,
+    AccessLog,
+    Application,
+    ApplicationTag,
+    JobAlert,
+    Message,
+    Note,
+    Participant,
+    Stage,
+    StageChange,
+    Tag,
+)
 from applications.submissions.links import receipt_path
 from tests.applications.applicants import ADDRESS, make_anonymous, stages_of
 from tests.applications.makers import (
@@ -75,25 +87,26 @@ def test_receipt_shows_what_was_stored(client, at, settings):
         assert expected in text(response), expected
 
 
-def test_opening_the_link_verifies_the_mailbox_once_and_changes_nothing_else(client, at, time_machine):
+def test_button_verifies_the_mailbox_once_and_reading_links_changes_nothing(client, at, time_machine):
     """Mail servers open links to check them."""
-    application, other = make_anonymous(), make_anonymous()
+    application, other = make_anonymous(verified_at=None), make_anonymous(verified_at=None)
     link = receipt_path(application)
 
-    client.head(link)  # as programs do that check links
-    application.refresh_from_db()
-    assert application.verified_at is None
-    client.get(link)
-    time_machine.move_to(at + timedelta(days=1), tick=False)
-    client.get(link)
-    application.refresh_from_db()
-    other.refresh_from_db()
-    assert (application.verified_at, other.verified_at) == (at, None)
-
     before = list(Application.objects.values())
+    page = text(client.get(link, headers={"Sec-Purpose": "prefetch"}))
+    assert (application.vacancy.title in page, page.count("<button"), "Ghent" in page) == (True, 1, False)
+    assert client.head(link).status_code == 200
     statuses = [client.get(f"{link}/{action}").status_code for action in ACTIONS]
     assert statuses == [200, 200, 200, 200, 405]
     assert list(Application.objects.values()) == before
+
+    assert client.post(link)["Location"] == link
+    time_machine.move_to(at + timedelta(days=1), tick=False)
+    client.post(link)
+    application.refresh_from_db()
+    other.refresh_from_db()
+    assert (application.verified_at, other.verified_at) == (at, None)
+    assert "Ghent" in text(client.get(link))
     assert (User.objects.count(), Message.objects.count(), len(stages_of(application))) == (0, 0, 1)
     data = client.get(f"{link}/export").json()  # of this application only
     assert [each["reference"] for each in data["applications"]] == [application.reference]
@@ -426,10 +439,15 @@ def test_applicant_deletes_one_application(client, mia, is_by_link):
 def test_applicant_deletes_the_account(mia, at, settings):
     make_anonymous(user=mia)
     left = make_anonymous(mia.email)
+    proven = make_anonymous("mia@work.example", user=mia, verified_at=at)
+    ApplicationTag.objects.create(application=proven, tag=Tag.objects.create(name="moved", folded="moved"))
+    for address in (mia.email, proven.email, "other@example.org"):
+        values = {"address": address, "address_folded": address, "language": "en", "frequency": "daily"}
+        JobAlert.objects.create(ends_at=at + timedelta(days=1), **values)
     client, elsewhere = signed_in(mia), signed_in(mia)
 
     settings.AXES_FAILURE_LIMIT = 3
-    assert "1 application in your account" in text(client.get("/account/delete"))
+    assert "2 applications in your account" in text(client.get("/account/delete"))
     for wrong in ({}, {"old_password": ""}, {"old_password": "wrong"}):
         refused = client.post("/account/delete", wrong)
         assert (refused.status_code, User.objects.count()) == (200, 1)
@@ -444,6 +462,8 @@ def test_applicant_deletes_the_account(mia, at, settings):
     assert "Your data was deleted" in text(done)
     assert list(User.objects.all()) == []
     assert list(Application.objects.all()) == [left]
+    assert [alert.address for alert in JobAlert.objects.all()] == ["other@example.org"]
+    assert not Tag.objects.exists()
     for each in (client, elsewhere):
         assert each.get("/account/")["Location"].startswith("/account/login")
 

@@ -134,7 +134,7 @@ def test_withdrawn_applicants_and_those_without_an_address_get_no_offer(at):
 def test_applicant_chooses_on_the_page(at, client):
     office = build()
     base = receipt_path(office.own[0])
-    page = client.get(base).content.decode()
+    page = client.post(base, follow=True).content.decode()
     assert "Wednesday 4 Mar 2026, 10:30–11:30 (Europe/Brussels, UTC+1)" in page
     data = {"offer": office.offers[0].pk, "slot": office.slots[0].pk}
     wrong = ({}, data | {"slot": "x"}, data | {"offer": office.offers[1].pk}, data | {"slot": 99999})

@@ -114,10 +114,11 @@ def applicant(world: SimpleNamespace, settings: Any) -> SimpleNamespace:
     receipt = receipt_path(
         make_anonymous("an@example.org", vacancy=vacancy, stage=make_stage(en="In interviews"))
     )
+    unconfirmed = receipt_path(make_anonymous("bo@example.org", vacancy=vacancy, verified_at=None))
     user = User.objects.create_user("mia", "mia@example.org")
     own = make_anonymous(user=user, vacancy=vacancy)
     thanks = signing.dumps(own.pk, salt="applications.thanks")
-    links = (receipt, *(f"{receipt}/{name}" for name in ("withdraw", "delete", "account")))
+    links = (receipt, unconfirmed, *(f"{receipt}/{name}" for name in ("withdraw", "delete", "account")))
     account = f"/account/applications/{own.pk}"
     alerts = [
         JobAlert.objects.create(

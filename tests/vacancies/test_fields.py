@@ -1,12 +1,18 @@
 """The allowed markup of texts, on every write."""
 
 import pytest
+from django.apps import apps
+from django.core.exceptions import ValidationError
+from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jobsite.fields import WebURLField
 from jobsite.text.html import sanitise, visible_text
-from tests.factories import make_vacancy
-from vacancies.models import Vacancy
+from tests.factories import make_brand, make_recruiter, make_vacancy
+from vacancies.models import Attachment, Vacancy
+from vacancies.previews import token_for
+from vacancies.validators import validate_video
 
 ALLOWED = (
     "<p>a<br>b</p><ul><li>c</li></ul><ol><li>d</li></ol><strong>e</strong><b>f</b><em>g</em><i>h</i><u>i</u>"
@@ -89,3 +95,36 @@ def test_visible_text_holds_no_markup(parts):
 
     assert set(text) <= set("x <é")
     assert text == " ".join(text.split())
+
+
+@pytest.mark.django_db
+def test_addresses_that_are_not_of_the_web_reach_no_page(settings):
+    """Raw SQL and earlier releases may have stored them."""
+    settings.CAREER_SITE = settings.APPLY_PAGES = True
+    vacancy = make_vacancy(brand=make_brand(), head_recruiter=make_recruiter(), video="//evil.example/x")
+    Attachment.objects.create(vacancy=vacancy, name="CV", url="https://example.org")
+    for model in apps.get_models():
+        for field in model._meta.fields:
+            if isinstance(field, WebURLField):
+                model._default_manager.update(**{field.name: "JavaScript:alert(1)"})
+
+    number, token = vacancy.pk, token_for(vacancy.pk)
+    for path in (
+        f"/jobs/{number}",
+        f"/preview/{token}",
+        f"/apply/{number}",
+        f"/v1/vacancies/{number}",
+        "/jobs",
+    ):
+        page = Client().get(path, follow=True).content.decode()
+        assert vacancy.title in page or path.startswith("/apply"), path
+        assert "script:alert" not in page, path
+        assert '="//evil' not in page, path
+
+
+def test_video_is_an_address_of_the_web_or_an_id():
+    for video in ("https://example.org/v?x=1", "dQw4w9WgXcQ", "-_x", "76979871/ab12"):
+        validate_video(video)
+    for video in ("//evil.example", "/x", "\\\\evil.example", "\x01//evil", "javascript:x", "a b", "data:,x"):
+        with pytest.raises(ValidationError):
+            validate_video(video)

@@ -19,6 +19,7 @@ from rest_framework import ISO_8601, serializers
 
 from jobsite.fields import WebURLField
 from jobsite.types import JsonObject
+from jobsite.unseen import plain_number, visible
 
 ID_MAX = 2**53 - 1  # the largest integer that every JSON parser reads exactly; leaves room for new ids
 SHOWN_CHARACTERS = 60
@@ -71,8 +72,25 @@ class LineField(TextField):
         return plain
 
 
+class EmailField(serializers.EmailField):
+    """An e-mail address. What nobody sees of it is removed and reported."""
+
+    def to_internal_value(self, data: Any) -> str:
+        return _seen(self, super().to_internal_value(data), visible)
+
+
+class PhoneField(LineField):
+    """A telephone number. What nobody sees of it is removed and reported."""
+
+    def to_internal_value(self, data: Any) -> str:
+        return _seen(self, super().to_internal_value(data), plain_number)
+
+
 class UrlField(TextField):
     """An http or https URL, with the validators of the models."""
+
+    def to_internal_value(self, data: Any) -> str:
+        return _seen(self, super().to_internal_value(data), visible)
 
     def __init__(self, **kwargs: Any) -> None:
         defaults = {"max_length": 1000, "validators": WebURLField.default_validators}
@@ -214,6 +232,12 @@ class EndField(DateTimeField):
                 zone = self.context.get("zone") or timezone.get_current_timezone()
                 return datetime.combine(day + timedelta(days=1), time.min, zone).astimezone(UTC)
         return super().to_internal_value(value)
+
+
+def _seen(field: serializers.Field, text: str, rule: Callable[[str], str]) -> str:
+    if (plain := rule(text)) != text:
+        _report(field, "control_characters", f"removed what nobody sees; received {format_value(text)}")
+    return plain
 
 
 def _is_invisible(character: str) -> bool:

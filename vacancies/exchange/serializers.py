@@ -13,9 +13,11 @@ from vacancies.exchange.fields import (
     ChoiceField,
     CodeField,
     DateTimeField,
+    EmailField,
     EndField,
     LineField,
     NumberField,
+    PhoneField,
     TextField,
     UrlField,
 )
@@ -85,8 +87,8 @@ class _Recruiter(serializers.Serializer):
     id = serializers.IntegerField(required=False, min_value=1, max_value=ID_MAX)
     name = LineField(max_length=200, required=True, allow_null=False, allow_blank=False)
     function = LineField(max_length=200)
-    email = serializers.EmailField(required=False, allow_null=True, allow_blank=True)
-    phone = LineField(max_length=50)
+    email = EmailField(required=False, allow_null=True, allow_blank=True)
+    phone = PhoneField(max_length=50)
     image = UrlField()
 
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from forms_structure.models import Form
 from jobsite.api.absolute_urls import is_main_host
 from jobsite.fields import WebURLField
+from jobsite.unseen import plain_number
 from vacancies.choices import EmploymentType, Keyword
 from vacancies.fields import HtmlField, SlugFromField, free_value
 from vacancies.querysets import FilterQuerySet
@@ -148,6 +149,9 @@ class Recruiter(models.Model):
         verbose_name_plural = _("recruiters")
         ordering = ["name", "pk"]
         indexes = [models.Index(fields=["image"], name="recruiter_image")]  # see media.py
+
+    def clean(self) -> None:
+        self.phone = plain_number(self.phone)
 
     def __str__(self) -> str:
         return self.name

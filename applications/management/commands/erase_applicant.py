@@ -7,9 +7,8 @@ from django.db.models import ProtectedError
 
 from applications import privacy
 from applications.management import add_person, describe_person, find_person
-from applications.models import Application, JobAlert
+from applications.models import Application
 from applications.privacy import erasures
-from applications.querysets import folded_address
 from jobsite.db.transactions import dry_run
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
@@ -71,13 +70,9 @@ class Command(BaseCommand):
         return None
 
     def left(self, user: User) -> list[str]:
-        """Return a hint if applications without an account, or job alerts, have the address of `user`."""
+        """Return a hint if applications without an account have the address of `user`."""
         count = Application.objects.unclaimed(user.email).count()
-        alerts = JobAlert.objects.filter(address_folded=folded_address(user.email)).count()
-        lines = (
-            [f"{count} applications from this address belong to no account: use --email."] if count else []
-        )
-        return [*lines, *([f"{alerts} job alerts have this address: use --email."] if alerts else [])]
+        return [f"{count} applications from this address belong to no account: use --email."] if count else []
 
     def kept(self, mentions: dict[str, list[int]]) -> list[str]:
         """Return lines that name the texts about others, by number: output is logged."""

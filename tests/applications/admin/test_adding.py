@@ -105,8 +105,8 @@ def test_earlier_day_is_received_then_and_kept_from_now(office, at):
         ({"received_on": "2020-01-01"}, "Enter a date from"),
         ({"channel": "open"}, "is not one of the available choices"),
         ({"vacancy": "x"}, "There is no such vacancy, or it is archived."),
-        ({"uploads": [cv("run.exe", b"MZ")]}, "run.exe: This type of file is not accepted."),
-        ({"uploads": [cv("empty.pdf", b"")]}, "empty.pdf: This type of file is not accepted."),
+        ({"uploads": [cv("run.exe", b"MZ")]}, "run.exe: This is a file in the format EXE: save it as PDF."),
+        ({"uploads": [cv("empty.pdf", b"")]}, "empty.pdf: This file is empty: choose it again."),
         ({"uploads": [cv(f"{n}.pdf") for n in range(6)]}, "At most 5 files."),
         ({"uploads": [cv(content=PDF + bytes(10_485_000)) for _n in range(3)]}, "more than 20 MB together"),
         (

@@ -61,7 +61,8 @@ def test_yes_is_stored_and_a_get_changes_nothing(office, at):
     new = asked(office)
     path = receipt_path(new)
     assert Client().get(f"{path}/consent").status_code == 405
-    assert "Yes, I agree" in Client().get(path).content.decode()
+    assert "Yes, show my application" in Client().get(path).content.decode()
+    assert "Yes, I agree" in Client().post(path, follow=True).content.decode()
     wrong = Client().post(f"{path}/consent", {"answer": "maybe"})
     assert (wrong.status_code, "Answer yes or no." in wrong.content.decode()) == (422, True)
     assert ConsentRequest.objects.get().answer == ""
@@ -218,7 +219,7 @@ def test_correction_of_a_name_sends_nothing(office):
 def test_confirmed_and_own_contact_data_are_not_corrected(office):
     office.anna.post(ADD, sent(office))
     new = added()
-    Client().get(receipt_path(new))
+    Client().post(receipt_path(new))
     for application in (new, office.own):
         page = f"/admin/applications/application/{application.pk}/"
         assert "contact/" not in office.anna.get(f"{page}change/").content.decode()

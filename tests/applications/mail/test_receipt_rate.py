@@ -14,6 +14,7 @@ from applications.mail.outbox import TOO_MANY
 from applications.mail.receipt import queue_receipt
 from applications.models import Application, Message
 from applications.operations import withdraw_application
+from applications.querysets import mailbox as mailbox_of
 from tests.applications.applicants import make_anonymous
 from tests.applications.makers import make_user, signed_in
 from tests.applications.submissions.sending import VALUES, make_open_vacancy, send
@@ -47,6 +48,26 @@ def test_one_address_gets_few_receipts(at, time_machine):
     assert apply(vacancy, 6, addresses[0]) == held
     time_machine.move_to(at + timedelta(hours=1), tick=False)
     assert [apply(vacancy, number, addresses[0]) for number in (7, 8, 9)] == [sent, sent, held]
+
+
+def test_addresses_of_one_mailbox_count_together(at):
+    vacancy = make_open_vacancy()
+    mailbox = ("Bp@gmail.com", "b.p+2@gmail.com", "bp+3@googlemail.com", "BP+x+y@Gmail.com")
+    found = [apply(vacancy, number, to)[0] for number, to in enumerate((*mailbox, "bp2@gmail.com"))]
+    assert found == ["queued", "queued", "failed", "failed", "queued"]
+    assert mailbox_of('"bp+1"@Zürich.example.') == mailbox_of("bp@xn--zrich-kva.example")
+    assert mailbox_of("a.b@example.org") != mailbox_of("ab@example.org")
+    assert mailbox_of(f"x@{'é' * 63}.org").startswith("x@")
+
+
+def test_client_is_limited_over_all_vacancies(at, settings, monkeypatch):
+    settings.RATE_LIMIT, settings.APPLY_PAGES = "600/min", True
+    monkeypatch.setattr("applications.api.submissions.ATTEMPTS_IN_ALL", "2/hour")
+    vacancies = [make_open_vacancy() for _ in range(3)]
+    answers = [send(vacancy, VALUES, client=Client()) for vacancy in vacancies]
+    assert [each.status_code for each in answers] == [201, 201, 429]
+    page = Client().post(f"/apply/{vacancies[0].pk}", {})
+    assert (page.status_code, page.has_header("Retry-After")) == (429, True)
 
 
 def test_account_cannot_send_more_by_withdrawing_or_deleting(at):

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import socket
 import stat
 from pathlib import Path
@@ -64,6 +65,9 @@ def test_type_is_detected_from_the_content() -> None:
         ("cv.png", encoded("PNG"), "png"),
         ("cv.doc", DOCX, "docx"),  # by content, not by name
         ("cv", PDF, "pdf"),
+        ("bom.pdf", b"\xef\xbb\xbf\r\n" + PDF, "pdf"),
+        ("junk.pdf", b"Junk\r\n" * 99 + PDF, "pdf"),
+        ("cv.rtf", b"\xef\xbb\xbf\r\n{\\rtf1 text}", "rtf"),
         ("polyglot.html", PDF + b"<html><script>alert(1)</script>", "pdf"),
     ):
         (row,) = store({"cv": upload(name, content)}).rows
@@ -80,6 +84,9 @@ def test_other_types_are_refused(settings) -> None:
         *(("cv.svg", SVG), ("cv.pdf", SVG), ("cv.png", SVG), ("cv.txt", SVG)),
         ("cv.txt", b"<!doctype html><script>alert(1)</script>"),
         ("cv.pdf", b"<html>%PDF-1.7"),
+        ("cv.pdf", b" \n<!-- --><script>x</script>%PDF-1.7"),
+        ("cv.pdf", bytes(1100) + PDF),
+        ("cv.pdf", b"GIF89a" + PDF),
         ("cv.pdf", b"text"),  # text has no signature
         ("run.js", b"alert(1)"),
         ("cv.txt", b"MZ\x90\0\x03"),
@@ -92,6 +99,38 @@ def test_other_types_are_refused(settings) -> None:
             store({"letter": upload("a.pdf", PDF), "cv": upload(name, content)})
         assert (refused.value.field, refused.value.status) == ("cv", 415), (name, content[:40])
         assert names(settings.PRIVATE_ROOT) == []
+
+
+def test_refusal_says_why_and_what_helps() -> None:
+    encrypted = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504) + "EncryptedPackage".encode("utf-16-le")
+    locked = bytearray(DOCX)
+    locked[6] |= 1
+    for part in re.finditer(b"PK\x01\x02", DOCX):
+        locked[part.start() + 8] |= 1
+    zipped = make_zip({"Index/Document.iwa": b"x"})
+    bomb = make_zip({"[Content_Types].xml": WORD.encode(), "word/document.xml": bytes(50_000_000)})
+    found = {}
+    for name, content, reason, detail in (
+        ("cv.pdf", b"", "empty", "This file is empty"),
+        ("cv.docx", encrypted, "password", "needs a password"),
+        ("cv.docx", bytes(locked), "password", "needs a password"),
+        ("cv.txt", "né à Liège".encode("cp1252"), "encoding", "not in UTF-8"),
+        ("cv.txt", "Curriculum".encode("utf-16"), "encoding", "not in UTF-8"),
+        ("photo.jpg", b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "image", "in the format HEIC: save it as JPEG"),
+        ("cv.doc", legacy_office("WordDocument"), "old_office", "an old version of Office"),
+        ("cv.docx", DOCX[:60], "damaged", "is damaged"),
+        ("cv.docx", XLSX, "format", "in the format XLSX: save it as PDF"),
+        ("cv.pages", zipped, "format", "in the format Pages: save it as PDF"),
+        ("cv.docx", bomb, "size", "too large when it is unpacked"),
+        ("cv.docx", JAR, "format", "in the format ZIP"),
+        ("cv.pdf", b"text", "type", "Use PDF, DOCX"),
+        ("cv.docx", make_zip({"[Content_Types].xml": WORD.encode(), "word/vbaProject.bin": b"x"}),
+         "document_macros", "macros"),
+    ):  # fmt: skip
+        with pytest.raises(FileError) as refused:
+            store({"cv": upload(name, content)})
+        found[name, reason] = (refused.value.reason, detail in refused.value.detail)
+    assert found == {key: (key[1], True) for key in found}
 
 
 def test_document_of_many_tables_is_no_bomb() -> None:

@@ -24,6 +24,10 @@ const MARKUP = new Set("p br ul ol li strong b em i u h2 h3 h4 h5 blockquote".sp
 const NOT_TEXT = new Set("script style template noscript iframe object embed svg math".split(" "));
 const SAFE_PROTOCOLS = new Set(["http:", "https:", "mailto:", "tel:"]);
 
+// Signs that address books and web pages add to what is copied
+const UNSEEN = /[\p{Cf}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]/gu;
+const DASHES = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g;
+
 /** Return a function that creates elements in `doc`. It omits null and false attributes and empty children. */
 export function maker(doc) {
   return (tag, attributes = {}, ...children) => {
@@ -113,6 +117,9 @@ function makeGroup({ make, words, id }, { name, type, required, options }, own, 
   return { nodes: [group], controls, blamed: isMany ? controls : [group], described: group };
 }
 
+/** Return `text` without what nobody sees, and with plain spaces. jobsite/unseen.py has the same rules. */
+const visible = (text) => text.replace(UNSEEN, "").replace(/\s/g, " ").trim();
+
 /** Return the non-empty answers as strings: at most one, or several for a group of checkboxes. */
 export function answers({ controls }) {
   return controls.flatMap((control) => {
@@ -121,6 +128,8 @@ export function answers({ controls }) {
       case "checkbox": return control.checked ? control.value : [];
       case "file": return Array.from(control.files, (file) => file.name);
       case "select-one": return control.value; // not trimmed: it must equal the option
+      case "email": return visible(control.value);
+      case "tel": return visible(control.value).replace(DASHES, "-");
       default: return control.value.trim();
     }
   }).filter(Boolean);
