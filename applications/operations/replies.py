@@ -29,7 +29,7 @@ from jobsite.models import JobRun
 
 EVERY, AFTER_FAILURE = timedelta(minutes=1), timedelta(minutes=5)
 TIMEOUT, RUN_MAX = 10, 120  # seconds for each answer of the server, and for all of a run
-SIZE_MAX, EMAILS_MAX = 256 * 1024, 200  # bytes of an email; emails of one run
+SIZE_MAX, EMAILS_MAX = 256 * 1024, 500  # bytes of an email; emails of one run
 _FAILURES = (OSError, imaplib.IMAP4.error)
 _CONNECTION_LOST = (OSError, imaplib.IMAP4.abort, OperationalError, InterfaceError)
 
