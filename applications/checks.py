@@ -123,13 +123,13 @@ def senders_are_allowed() -> list[CheckMessage]:
 def emails_are_delivered() -> list[CheckMessage]:
     """Report emails that nobody sends."""
     before = timezone.now() - WAIT_MAX
-    rows = Message.objects.filter(state__in=Message.WAITING, is_bulk=False, queued_at__lt=before)
-    waiting = rows.order_by("queued_at").first()
+    rows = Message.objects.filter(state__in=Message.WAITING, is_bulk=False, next_at__lt=before)
+    waiting = rows.order_by("next_at").first()
     if waiting is None:
         return []
     return [
         Warning(
-            f"An email is queued since {waiting.queued_at:%Y-%m-%d %H:%M} UTC.",
+            f"An email is due since {waiting.next_at:%Y-%m-%d %H:%M} UTC.",
             hint="Run manage.py deliver (jobsite-deliver.service), and check EMAIL_URL.",
             id="jobsite.W021",
         )

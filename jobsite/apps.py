@@ -18,7 +18,7 @@ class JobsiteConfig(AppConfig):
         # models are not loaded when this module is imported
         from jobsite.accounts import sessions  # noqa: F401 - importing registers the receiver
         from jobsite.demo import checks as demo_checks  # noqa: F401 - importing registers the checks
-        from jobsite.ops import checks, server_checks  # noqa: F401 - importing registers the checks
+        from jobsite.ops import checks, jobs, server_checks  # noqa: F401 - importing registers the checks
         from jobsite.serving import revision
 
         if "allauth" in settings.INSTALLED_APPS:

@@ -1,27 +1,45 @@
-"""The dispatcher: one loop that runs due jobs, such as sending emails. `manage.py deliver` runs it.
+"""The dispatcher: it runs due jobs, such as sending emails. `manage.py deliver` runs it.
 
-Only one process among all nodes is active (jobsite/db/locks.py); the others wait to take over. The loop
-survives restarts of the database: it closes the connection, waits, and takes the lock again.
+Only one process among all nodes is active (jobsite/db/locks.py); the others wait to take over. It runs each
+lane of jobs in a thread, so that a slow job delays only those of its lane. It survives restarts of the
+database: it closes the connections, waits, and takes the lock again.
 """
 
 import logging
 import os
 import select
+import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from time import monotonic
 from typing import Any, Protocol
 
-from django.db import InterfaceError, OperationalError, connections
+from django.db import DatabaseError, InterfaceError, OperationalError, connections
 from django.utils import timezone
 
+from jobsite.db.connection_settings import limit
 from jobsite.db.locks import Lock
+from jobsite.models import JobRun
 
 POLL_SECONDS = 2.0  # seconds between two searches for due jobs
 STANDBY_SECONDS = 5.0  # seconds between two attempts to become the active process
 MAX_ERROR_WAIT = 30.0  # seconds; the first waits are shorter
+WATCH_SECONDS = 1.0  # between two looks at the lanes
+SLOW_SECONDS = 60.0  # an item that takes longer is logged: then, and each time that the time has doubled
+SAVE_SECONDS = 30.0  # between two writes of the rows of the jobs
+LOST = (OperationalError, InterfaceError)
 
 logger = logging.getLogger(__name__)
+
+
+class JobError(Exception):
+    """A failure that needs no traceback; its text is stored. The job is tried again after `wait`."""
+
+    def __init__(self, reason: str, *, wait: timedelta) -> None:
+        super().__init__(reason)
+        self.wait = wait
 
 
 class Job(Protocol):
@@ -30,9 +48,73 @@ class Job(Protocol):
     def next_due(self, at: datetime) -> Any:
         """Return an item that is due at `at`, or None. Called again after each item."""
 
-    def run(self, item: Any) -> str:
-        """Do the work for `item`, commit, and return the outcome in one word, such as "sent". It must not
-        return with the item still due, or it is repeated at once."""
+    def run(self, item: Any) -> str | Mapping[str, int]:
+        """Do the work for `item`, commit, and return the outcome in one word, such as "sent", or the number
+        of each outcome. It must not return with the item still due, or it is repeated at once."""
+
+
+class Journal(Protocol):
+    """Where it is stored how the jobs go."""
+
+    def load(self, rows: Sequence[JobRun]) -> None:
+        """Set what is stored about each job."""
+
+    def save(self, rows: Sequence[JobRun]) -> None: ...
+
+
+@dataclass
+class Work:
+    """A job, and how it goes. Its lane writes it; the main thread reads it."""
+
+    job: Job
+    row: JobRun = field(init=False)
+    outcomes: Counter[str] = field(default_factory=Counter)  # of this process
+    failures: int = 0  # in sequence
+    wait_until: float = 0.0  # on the monotonic clock
+    started_at: float | None = None  # of the current item
+    told_after: float = SLOW_SECONDS
+
+    def __post_init__(self) -> None:
+        self.row = JobRun(name=type(self.job).__name__)
+
+    def step(self, now: Callable[[], datetime]) -> bool:
+        """Do an item that is due. Return whether there was one. Raises what the job raises."""
+        self.started_at, self.told_after = monotonic(), SLOW_SECONDS
+        try:
+            item = self.job.next_due(now())
+            if item is not None:
+                outcome = self.job.run(item)
+                self.count({outcome: 1} if isinstance(outcome, str) else outcome)
+        finally:
+            self.started_at = None
+        self.failures, self.row.completed_at = 0, now()
+        return item is not None
+
+    def fail(self, error: Exception, at: datetime) -> None:
+        """Note `error`, and wait: bugs and locked tables are tried again less and less often."""
+        self.failures += 1
+        wait = error.wait.total_seconds() if isinstance(error, JobError) else error_wait(self.failures)
+        self.wait_until = monotonic() + wait
+        text = str(error) if isinstance(error, JobError) else type(error.__cause__ or error).__name__
+        self.row.error, self.row.failed_at = text, at
+        self.count({"error": 1})
+        is_expected = isinstance(error, (JobError, *LOST))
+        logger.log(
+            logging.WARNING if is_expected else logging.ERROR,
+            "%s failed: %s", self.row.name, text, exc_info=None if is_expected else error,
+        )  # fmt: skip
+
+    def count(self, outcomes: Mapping[str, int]) -> None:
+        self.outcomes.update(outcomes)
+        for name, number in outcomes.items():
+            self.row.outcomes[name] = self.row.outcomes.get(name, 0) + number
+
+    def watch(self) -> None:
+        """Log an item that takes long, while it runs."""
+        started_at = self.started_at
+        if started_at is not None and monotonic() - started_at >= self.told_after:
+            logger.warning("%s takes more than %d s", self.row.name, self.told_after)
+            self.told_after *= 2
 
 
 class Stop:
@@ -53,72 +135,146 @@ class Stop:
 
 
 class Dispatcher:
-    """Runs all `jobs` in turn. `outcomes` counts what they did."""
+    """Runs the jobs of each of the `lanes` in turn, and the lanes at the same time."""
 
     def __init__(
         self,
-        jobs: Iterable[Job],
+        lanes: Mapping[str, Sequence[Job]],
         *,
         lock: Lock,
         stop: Stop,
+        journal: Journal | None = None,
         now: Callable[[], datetime] = timezone.now,
     ) -> None:
-        self.jobs = list(jobs)
-        self.lock = lock
+        self.lanes = {name: [Work(job) for job in jobs] for name, jobs in lanes.items()}
         self.stop = stop
+        self.journal = journal
         self.now = now
-        self.outcomes: Counter[str] = Counter()
+        self._lock, self._mutex = lock, threading.Lock()
+        self._save_at = 0.0
+
+    @property
+    def works(self) -> list[Work]:
+        return [work for lane in self.lanes.values() for work in lane]
+
+    @property
+    def outcomes(self) -> Counter[str]:
+        """What the jobs did in this process."""
+        return sum((work.outcomes for work in self.works), Counter())
 
     def run(self) -> None:
         """Do what becomes due, until `stop`."""
         errors = 0
         was_active = None
         while not self.stop.is_set():
+            started_at = monotonic()
             try:
-                is_active = self.lock.acquire()
+                is_active = self._lock.acquire()
                 if is_active is not was_active:
                     logger.info("Active" if is_active else "Standby: another process is active")
                 was_active = is_active
                 if is_active:
-                    self.run_due()
-                errors = 0
+                    self._run_lanes(self.lanes)
+                    self._release()
                 self.stop.wait(POLL_SECONDS if is_active else STANDBY_SECONDS)
-            except (OperationalError, InterfaceError) as error:
-                errors += 1
+            except LOST as error:
+                errors = errors + 1 if monotonic() - started_at < MAX_ERROR_WAIT else 1
                 logger.warning("The database does not respond: %s", type(error).__name__)
-                self.lock.release()
+                self._release()
                 connections.close_all()
                 was_active = None
-                self.stop.wait(min(2.0 ** (errors - 1), MAX_ERROR_WAIT))
-        self.lock.release()
+                self.stop.wait(error_wait(errors))
+        self._release()
 
     def run_once(self) -> bool:
-        """Do what is due. Return False if another process is active. Raises OperationalError."""
-        if not self.lock.acquire():
+        """Do what is due, one lane after another. Return False if another process is active. Raises
+        OperationalError."""
+        if not self._lock.acquire():
             return False
         try:
-            self.run_due()
+            for name, lane in self.lanes.items():
+                self._run_lanes({name: lane}, is_once=True)
         finally:
-            self.lock.release()
+            self._release()
         return True
 
-    def run_due(self) -> None:
-        """Run what is due, one item of each job in turn, until nothing is due or `stop`."""
-        due = list(self.jobs)
+    def _run_lanes(self, lanes: Mapping[str, list[Work]], *, is_once: bool = False) -> None:
+        """Run each lane in a thread until all end: at `stop`, or when the lock or a connection is lost.
+        Raises OperationalError and InterfaceError."""
+        if self.journal:
+            self.journal.load([work.row for work in self.works])
+        lost: list[Exception] = []
+        threads = [
+            threading.Thread(target=self._run_lane, args=(lane, lost, is_once), name=name)
+            for name, lane in lanes.items()
+        ]
+        self._save_at = 0.0
+        for thread in threads:
+            thread.start()
+        while alive := [thread for thread in threads if thread.is_alive()]:
+            if len(alive) < len(threads):
+                self._release()  # the other lanes end too
+            alive[0].join(WATCH_SECONDS)
+            for work in self.works:
+                work.watch()
+            self._save(is_due=monotonic() >= self._save_at)
+        self._save(is_due=True)
+        if lost:
+            raise lost[0]
+
+    def _run_lane(self, lane: list[Work], lost: list[Exception], is_once: bool) -> None:
+        limit(connections)
+        try:
+            while self._is_active():
+                self._round(lane)
+                if is_once or self.stop.wait(POLL_SECONDS):
+                    break
+        except LOST as error:
+            lost.append(error)
+        finally:
+            connections.close_all()
+
+    def _round(self, lane: list[Work]) -> None:
+        """Run what is due, one item of each job in turn, until nothing is due or the process has to end."""
+        due = [work for work in lane if monotonic() >= work.wait_until]
         while due:
-            for job in list(due):
+            for work in list(due):
                 # The lock is lost with its connection: then another process may be active.
-                if self.stop.is_set() or not self.lock.is_held():
+                if not self._is_active():
                     return
                 try:
-                    item = job.next_due(self.now())
-                    if item is None:
-                        due.remove(job)
-                    else:
-                        self.outcomes[job.run(item)] += 1
-                except (OperationalError, InterfaceError):
-                    raise
-                except Exception:  # a bug must not stop the other jobs; tried again at the next search
-                    logger.exception("%s failed", type(job).__name__)
-                    self.outcomes["error"] += 1
-                    due.remove(job)
+                    if not work.step(self.now):
+                        due.remove(work)
+                except Exception as error:  # it must not stop the other jobs
+                    if isinstance(error, LOST) and not _is_connected():
+                        raise
+                    work.fail(error, self.now())
+                    due.remove(work)
+
+    def _is_active(self) -> bool:
+        with self._mutex:
+            return not self.stop.is_set() and self._lock.is_held()
+
+    def _release(self) -> None:
+        with self._mutex:
+            self._lock.release()
+
+    def _save(self, *, is_due: bool) -> None:
+        if not (self.journal and is_due):
+            return
+        self._save_at = monotonic() + SAVE_SECONDS
+        try:
+            self.journal.save([work.row for work in self.works])
+        except DatabaseError as error:  # the lanes notice a database that is lost
+            logger.warning("How the jobs go was not stored: %s", type(error).__name__)
+
+
+def error_wait(errors: int) -> float:
+    """Return the seconds to wait after so many errors in sequence."""
+    return min(2.0 ** min(errors - 1, 10), MAX_ERROR_WAIT)
+
+
+def _is_connected() -> bool:
+    """Return whether the connection of this thread works: an error was about a lock or a statement."""
+    connection = connections["default"]
+    return connection.connection is not None and connection.is_usable()

@@ -1,4 +1,5 @@
-"""Tables of the whole site: the revision of the public content, and the record of erasures."""
+"""Tables of the whole site: the revision of the public content, the record of erasures, and how the jobs of
+the dispatcher go."""
 
 from django.db import models
 from django.utils import timezone
@@ -30,3 +31,17 @@ class Erasure(models.Model):
 
     def __str__(self) -> str:
         return self.digest[:8]
+
+
+class JobRun(models.Model):
+    """How a job of the dispatcher goes (jobsite/dispatch.py), stored every half a minute."""
+
+    name = models.CharField(max_length=100, primary_key=True)
+    completed_at = models.DateTimeField(default=timezone.now)  # its last item, or search that found none
+    failed_at = models.DateTimeField(null=True)  # its last error, whatever came after
+    error = models.CharField(max_length=200, default="")  # without personal data
+    outcomes = models.JSONField(default=dict)  # how often it had which outcome, "error" if it raised one
+    position = models.CharField(max_length=200, default="")  # what it has read until, in its own terms
+
+    def __str__(self) -> str:
+        return self.name

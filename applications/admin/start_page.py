@@ -7,15 +7,20 @@ from urllib.parse import urlencode
 
 from django.contrib.auth.models import User
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from applications.admin.report_form import presets
 from applications.admin.to_do import to_do
 from applications.models import DailyApplications
+from jobsite.ops.jobs import is_stopped, late
+from jobsite.text.formats import format_datetime
 from jobsite.types import UserRequest
 from vacancies.admin.dashboard import TREND, weekly
 from vacancies.admin.dashboard import dashboard as vacancies_dashboard
 from vacancies.statistics.reading import Days, by_day, last_recorded
+
+ADMINISTRATES = "auth.change_group"  # of the roles, only administrators may
 
 
 def application_trend(user: User, last: date) -> dict[str, object]:
@@ -31,6 +36,23 @@ def report_of_last_month(last: date) -> str:
     return f"{reverse('admin:vacancies_vacancy_reports')}?{query}#report-vacancies-sources"
 
 
+def problems(user: User) -> list[str]:
+    """Return what administrators are told about `deliver`: that it does not run, or which job fails."""
+    if not user.has_perm(ADMINISTRATES):
+        return []
+    jobs = late(timezone.now())
+    if jobs is None:
+        return [_("Emails are not being sent: “manage.py deliver” has not run yet.")]
+    if jobs and is_stopped(jobs):
+        at = format_datetime(jobs[-1].completed_at)
+        return [_("Emails are not being sent: “manage.py deliver” last ran on %(at)s.") % {"at": at}]
+    text = _("A part of “manage.py deliver” fails: %(job)s, since %(at)s (%(error)s).")
+    return [
+        text % {"job": row.name, "at": format_datetime(row.completed_at), "error": row.error or "-"}
+        for row in jobs
+    ]
+
+
 def dashboard(request: UserRequest, context: dict[str, Any]) -> dict[str, Any]:
     context = vacancies_dashboard(request, context)
     may_see_vacancies = "states" in context
@@ -41,6 +63,7 @@ def dashboard(request: UserRequest, context: dict[str, Any]) -> dict[str, Any]:
     parts = to_do(request, attention)
     context |= {
         "title": _("Today"),
+        "problems": problems(request.user),
         "to_do": parts,
         "attention": [each for each in attention if each["url"] not in {part.url for part in parts}],
         "reports_url": reverse("admin:vacancies_vacancy_reports"),

@@ -57,12 +57,10 @@ class MailDelivery:
         self._paused_until: datetime | None = None
 
     def next_due(self, at: datetime) -> Message | None:
-        """Return an email that was left in `sending`, else the one that is due for longest, bulk
-        emails last. While the server
-        cannot be used, only emails that are given up."""
-        rows = Message.objects.select_related(
-            "application", "author", "recipient", "stage_change__stage", "alert"
-        )
+        """Return an email that was left in `sending`, else the one that is due for longest, bulk emails last.
+        While the server cannot be used, only emails that are given up."""
+        # Without related rows: while a table is locked, only the emails that need it wait.
+        rows = Message.objects.all()
         if left := rows.filter(state=Message.State.SENDING).order_by("pk").first():
             return left
         due = rows.filter(state=Message.State.QUEUED, next_at__lte=at).order_by("next_at", "pk")

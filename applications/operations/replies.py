@@ -7,26 +7,57 @@ Other emails in the mailbox stay unread. An email can be forged, so an answer ch
 import imaplib
 import logging
 import re
+import socket
 import ssl
+from collections import Counter
+from contextlib import suppress
 from datetime import datetime, timedelta
-from email import message_from_bytes, policy
-from typing import NamedTuple, cast
+from threading import Timer
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
+from zlib import crc32
 
 from django.conf import settings
-from icalendar import Calendar, vCalAddress
+from django.db import InterfaceError, OperationalError
 
 from applications.models import Participant
 from applications.operations.interviews import reply
+from applications.operations.reply_emails import answers
 from applications.querysets import folded_address
+from jobsite.dispatch import JobError
+from jobsite.models import JobRun
 
 EVERY, AFTER_FAILURE = timedelta(minutes=1), timedelta(minutes=5)
-TIMEOUT = 10  # seconds for each answer of the server: emails wait meanwhile
-SIZE_MAX, EMAILS_MAX = 256 * 1024, 50  # bytes of an email; emails of one run
-_UID = re.compile(r"([0-9a-f]{32})@")
+TIMEOUT, RUN_MAX = 10, 120  # seconds for each answer of the server, and for all of a run
+SIZE_MAX, EMAILS_MAX = 256 * 1024, 500  # bytes of an email; emails of one run
 _FAILURES = (OSError, imaplib.IMAP4.error)
+_CONNECTION_LOST = (OSError, imaplib.IMAP4.abort, OperationalError, InterfaceError)
 
 logger = logging.getLogger("jobsite.dispatch.replies")
+
+
+class Server(imaplib.IMAP4_SSL):
+    """A connection that ends after RUN_MAX, also if the server sends a byte now and then, and that takes no
+    more bytes at once than were asked for."""
+
+    def open(self, *args: Any, **kwargs: Any) -> None:
+        super().open(*args, **kwargs)
+        self._end = Timer(RUN_MAX, self._close)
+        self._end.daemon = True
+        self._end.start()
+
+    def _close(self) -> None:
+        with suppress(OSError):
+            socket.socket.shutdown(self.sock, socket.SHUT_RDWR)
+
+    def read(self, size: int) -> bytes:
+        if size > 2 * SIZE_MAX:
+            raise self.abort("too many bytes")
+        return super().read(size)
+
+    def shutdown(self) -> None:
+        self._end.cancel()
+        super().shutdown()
 
 
 class Mailbox(NamedTuple):
@@ -54,40 +85,69 @@ class Replies:
     def __init__(self, base_url: str = "") -> None:
         self.base_url = base_url
         self._next_at: datetime | None = None
-        self._seen: tuple[bytes, int] = (b"", 0)  # the mailbox's validity of numbers, and the last one read
+        self._read_until: tuple[str, int] | None = None  # validity of numbers, and the last one read
+        self._failed_at = 0  # the number at which the connection was lost
 
     def next_due(self, at: datetime) -> datetime | None:
         is_due = self._next_at is None or at >= self._next_at
         return at if settings.REPLY_MAILBOX and is_due else None
 
-    def run(self, at: datetime) -> str:
-        """Read the new emails. Return the outcome."""
+    def run(self, at: datetime) -> Counter[str]:
+        """Read the new emails. Return how many were answers, other emails, and unreadable."""
         self._next_at = at + EVERY
-        try:
-            count = self._read(at)
-        except (*_FAILURES, ValueError) as error:
-            self._next_at = at + AFTER_FAILURE
-            logger.warning("REPLY_MAILBOX cannot be read: %s", type(error).__name__)
-            return "replies failed"
-        return f"replies {count}" if count else "replies none"
-
-    def _read(self, at: datetime) -> int:
-        found = mailbox()
-        assert found
-        count = 0
         context = ssl.create_default_context()  # imaplib's own does not check certificates
-        with imaplib.IMAP4_SSL(found.host, found.port, timeout=TIMEOUT, ssl_context=context) as server:
-            server.login(found.user, found.password)
-            _checked(server.select(f'"{found.folder}"'))
-            validity = (server.response("UIDVALIDITY")[1] or [b""])[0] or b""
-            last = self._seen[1] if self._seen[0] == validity else 0
-            numbers = _checked(server.uid("SEARCH", f"UID {last + 1}:* UNSEEN"))[0].split()
-            for number in sorted(map(int, numbers))[:EMAILS_MAX]:
-                if number > last and self._is_reply(server, number, at):
-                    server.uid("STORE", str(number), "+FLAGS", r"(\Seen)")
-                    count += 1
-                self._seen = validity, max(number, last)
-        return count
+        try:
+            found = mailbox()
+            assert found
+            with Server(found.host, found.port, timeout=TIMEOUT, ssl_context=context) as server:
+                server.login(found.user, found.password)
+                _checked(server.select(f'"{found.folder}"'))
+                return self._read(server, found, at)
+        except (*_FAILURES, ValueError) as error:
+            reason = f"REPLY_MAILBOX cannot be read: {type(error).__name__}"
+            raise JobError(reason, wait=AFTER_FAILURE) from None
+
+    def _read(self, server: imaplib.IMAP4, found: Mailbox, at: datetime) -> Counter[str]:
+        outcomes = Counter[str]()
+        which = crc32("/".join((found.host, found.user, found.folder)).encode())
+        validity = f"{which}:{(server.response('UIDVALIDITY')[1] or [b''])[0]!r:.50}"
+        known, last = self._read_until or _stored()
+        last = last if known == validity else 0
+        numbers = (_checked(server.uid("SEARCH", f"UID {last + 1}:* UNSEEN"))[0] or b"").split()
+        # the server names the newest email if there is none after `last`
+        for number in sorted(each for each in map(int, numbers) if each > last)[:EMAILS_MAX]:
+            # Noted first: an email that ends this process is not read again. One that the server or the
+            # database did not let us read is; but a server that ends the connection does so once per email.
+            try:
+                self._note(validity, number)
+                outcomes[self._outcome(server, number, at)] += 1
+            except _CONNECTION_LOST as error:
+                if number != self._failed_at or isinstance(error, OperationalError | InterfaceError):
+                    self._failed_at = number
+                    with suppress(OperationalError, InterfaceError):
+                        self._note(validity, last)
+                raise
+            last = number
+        return outcomes
+
+    def _note(self, validity: str, number: int) -> None:
+        """Remember and store until where the mailbox is read: a process that starts goes on there."""
+        self._read_until = (validity, number)
+        JobRun.objects.update_or_create(
+            name=type(self).__name__, defaults={"position": f"{validity} {number}"}
+        )
+
+    def _outcome(self, server: imaplib.IMAP4, number: int, at: datetime) -> str:
+        try:
+            if self._is_reply(server, number, at):
+                server.uid("STORE", str(number), "+FLAGS", r"(\Seen)")
+                return "answer"
+        except _CONNECTION_LOST:
+            raise
+        except Exception as error:  # anybody can send anything
+            logger.warning("Email %d of REPLY_MAILBOX cannot be read: %s", number, type(error).__name__)
+            return "unreadable"
+        return "other"
 
     def _is_reply(self, server: imaplib.IMAP4, number: int, at: datetime) -> bool:
         head = _checked(server.uid("FETCH", str(number), "(RFC822.SIZE)"))[0] or b""
@@ -97,6 +157,12 @@ class Replies:
         parts = _checked(server.uid("FETCH", str(number), "(BODY.PEEK[])"))
         content = next((part[1] for part in parts if isinstance(part, tuple)), b"")
         return record_reply(content, base_url=self.base_url, at=at)
+
+
+def _stored() -> tuple[str, int]:
+    row = JobRun.objects.filter(name=Replies.__name__).first()
+    validity, _, number = (row.position if row else "").rpartition(" ")
+    return validity, int(number or 0)
 
 
 def _checked(answer: tuple[str, list]) -> list:
@@ -109,26 +175,13 @@ def _checked(answer: tuple[str, list]) -> list:
 def record_reply(content: bytes, *, base_url: str = "", at: datetime) -> bool:
     """Record the answer in an email. Return False if it has none: not of a participant of a known interview
     that is not cancelled, or about an earlier time than the latest invitation."""
-    for part in message_from_bytes(content, policy=policy.default).walk():
-        if part.get_content_type() != "text/calendar":
+    for answer in answers(content):
+        if answer.status not in Participant.Reply.values or not answer.status:
             continue
-        try:
-            calendar = Calendar.from_ical(cast(bytes, part.get_payload(decode=True)))
-            (event,) = calendar.events
-            method, uid = str(calendar.get("METHOD", "")), str(event.get("UID", ""))
-            sequence, attendees = int(event.get("SEQUENCE", 0)), event.get("ATTENDEE")
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError):
-            continue  # anybody can send anything
-        if method != "REPLY" or not isinstance(attendees, vCalAddress):  # several are a list
-            continue
-        answer = str(attendees.params.get("PARTSTAT", "")).lower()
-        found = _UID.match(uid)
-        if answer not in Participant.Reply.values or not (answer and found):
-            continue
-        address = folded_address(re.sub("(?i)^mailto:", "", str(attendees)))
-        rows = Participant.objects.filter(entry__uid=found[1], entry__is_cancelled=False)
-        for each in rows.filter(sequence__lte=sequence).select_related("entry__application", "user"):
+        address = folded_address(answer.address)
+        rows = Participant.objects.filter(entry__uid=answer.uid, entry__is_cancelled=False)
+        for each in rows.filter(sequence__lte=answer.sequence).select_related("entry__application", "user"):
             if folded_address(each.address) == address:
-                reply(participant=each, reply=Participant.Reply(answer), base_url=base_url, at=at)
+                reply(participant=each, reply=Participant.Reply(answer.status), base_url=base_url, at=at)
                 return True
     return False

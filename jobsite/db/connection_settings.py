@@ -1,10 +1,11 @@
-"""Connection settings for PostgreSQL. The settings import this module: no Django here."""
+"""Connection settings. The settings import this module: no Django here."""
 
 from typing import Any
 
 DatabaseSettings = dict[str, Any]  # of one database, as in `settings.DATABASES`
 CONNECT_TIMEOUT = 2  # seconds
 LOCK_TIMEOUT_MAX = 2000  # milliseconds: a migration that blocks a table causes errors, not a queue
+JOB_LOCK_TIMEOUT, JOB_STATEMENT_TIMEOUT = 5_000, 120_000  # milliseconds, of `manage.py deliver`
 
 
 def postgresql(database: DatabaseSettings, *, pool: str = "", statement_timeout: int = 0) -> DatabaseSettings:
@@ -37,3 +38,18 @@ def postgresql(database: DatabaseSettings, *, pool: str = "", statement_timeout:
         **database,
         "OPTIONS": options | database.get("OPTIONS", {}),
     }
+
+
+def limit(connections: Any) -> None:
+    """Give this thread a connection of its own, which the jobs of the dispatcher use: no statement waits for
+    ever. SQLite has its timeout for locks already; pgbouncer needs limits of the role (mail.md)."""
+    own = connections["default"].copy()
+    options = own.settings_dict["OPTIONS"]
+    options.pop("pool", None)
+    if own.vendor == "sqlite":
+        # A commit survives a power failure: an email that was sent is not sent again.
+        options["init_command"] = options.get("init_command", "") + "; PRAGMA synchronous=FULL"
+    elif "options" in options:
+        limits = f"-c lock_timeout={JOB_LOCK_TIMEOUT} -c statement_timeout={JOB_STATEMENT_TIMEOUT}"
+        options["options"] += f" {limits}"
+    connections["default"] = own

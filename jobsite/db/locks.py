@@ -6,21 +6,33 @@ lock when its connection or process ends, so that a killed process or a lost nod
 
 import fcntl
 import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from django.db import DatabaseError, connection, connections
+from django.db import DatabaseError, OperationalError, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 KEY = 0x6A6F6273  # "jobs"; advisory locks belong to a database
+_NOBODY_WAITS = (
+    "SELECT NOT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND classid = 0 "
+    f"AND objid = {KEY} AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"
+)
 
 
 class Lock(Protocol):
+    """Its methods may be called by several threads, one at a time."""
+
     def acquire(self) -> bool:
         """Return whether this process has the lock, without waiting. Can be repeated."""
 
     def is_held(self) -> bool:
-        """Return whether this process still has the lock."""
+        """Return whether this process still has the lock, and no `dispatcher_stopped` waits for it."""
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the lock, which its holder then gives up. Return whether this process has it."""
 
     def release(self) -> None: ...
 
@@ -33,8 +45,16 @@ class DatabaseLock:
         self._connection: BaseDatabaseWrapper | None = None
 
     def acquire(self) -> bool:
-        if self.is_held():
-            return True
+        return self.is_held() or self._connect("pg_try_advisory_xact_lock", seconds=0)
+
+    def wait(self, seconds: float) -> bool:
+        try:
+            return self._connect("pg_advisory_xact_lock", seconds=seconds)
+        except OperationalError:
+            return False
+
+    def _connect(self, function: str, *, seconds: float) -> bool:
+        """Lock with `function` on a new connection. Wait for `seconds` at most."""
         self.release()
         copied = connections["default"].copy()
         # a pooled connection would go back to the pool; the server must notice a lost node
@@ -45,8 +65,10 @@ class DatabaseLock:
             copied.set_autocommit(False)
             with copied.cursor() as cursor:
                 cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-                cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [KEY])
-                if cursor.fetchone()[0]:
+                cursor.execute(f"SET LOCAL lock_timeout = '{seconds:.0f}s'; SET LOCAL statement_timeout = 0")
+                cursor.execute(f"SELECT {function}(%s)", [KEY])
+                if cursor.fetchone()[0] is not False:  # pg_advisory_xact_lock returns void
+                    copied.inc_thread_sharing()
                     self._connection = copied
                     return True
         except BaseException:
@@ -60,11 +82,11 @@ class DatabaseLock:
             return False
         try:
             with self._connection.cursor() as cursor:
-                cursor.execute("SELECT 1")
+                cursor.execute(_NOBODY_WAITS)
+                return cursor.fetchone()[0]
         except DatabaseError:
             self.release()
             return False
-        return True
 
     def release(self) -> None:
         if self._connection is not None:
@@ -73,13 +95,33 @@ class DatabaseLock:
 
 
 class FileLock:
-    """A locked file."""
+    """A locked file. Who waits for it locks a second one."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file: int | None = None
 
+    @property
+    def _request(self) -> "FileLock":
+        return FileLock(Path(f"{self.path}-request"))
+
+    def wait(self, seconds: float) -> bool:
+        request, end = self._request, time.monotonic() + seconds
+        while not (request.try_lock() and self.try_lock()) and time.monotonic() < end:
+            time.sleep(0.1)
+        request.release()
+        return self._file is not None
+
     def acquire(self) -> bool:
+        return not self._is_requested() and self.try_lock()
+
+    def _is_requested(self) -> bool:
+        request = self._request
+        is_requested = request.path.exists() and not request.try_lock()
+        request.release()
+        return is_requested
+
+    def try_lock(self) -> bool:
         if self._file is not None:
             return True
         file = os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -94,7 +136,7 @@ class FileLock:
         return True
 
     def is_held(self) -> bool:
-        return self._file is not None
+        return self._file is not None and not self._is_requested()
 
     def release(self) -> None:
         if self._file is not None:
@@ -107,6 +149,17 @@ def database_lock() -> Lock:
     if connection.vendor == "postgresql":
         return DatabaseLock()
     return FileLock(Path(f"{connection.settings_dict['NAME']}-deliver.lock"))
+
+
+@contextmanager
+def dispatcher_stopped(seconds: float) -> Iterator[bool]:
+    """Hold the lock of the dispatcher, so that `deliver` waits. Yield whether it gave it up within
+    `seconds`: it finishes what it does first."""
+    lock = database_lock()
+    try:
+        yield lock.wait(seconds)
+    finally:
+        lock.release()
 
 
 def lock_transaction(name: str, *, wait: bool = True) -> bool:

@@ -8,10 +8,13 @@ from applications.checks import emails_are_delivered
 from applications.mail.outbox import queue
 from applications.metrics import collect
 from applications.models import Message
+from jobsite.models import JobRun
+from jobsite.ops.jobs import jobs_complete
 from tests.applications.makers import make_application, make_file, make_submission
 from tests.conftest import NOW
 
 pytestmark = pytest.mark.django_db
+NO_JOBS: dict[str, list] = {"jobsite_job_age_seconds": [], "jobsite_job_outcomes": []}
 
 
 def put(minutes, **values):
@@ -27,25 +30,56 @@ def gauges():
 
 
 def test_gauges_of_an_empty_outbox(at, django_assert_max_num_queries):
-    with django_assert_max_num_queries(4):
+    with django_assert_max_num_queries(6):
         found = gauges()
-    names = [f"jobsite_dispatch_{name}" for name in ("due", "age_seconds", "failed")]
-    assert found == {name: [0] for name in [*names, "jobsite_private_files_missing"]}
+    names = [f"jobsite_dispatch_{name}" for name in ("due", "age_seconds", "postponed", "failed")]
+    assert found == {name: [0] for name in [*names, "jobsite_private_files_missing"]} | NO_JOBS
 
 
 def test_gauges_count_what_waits_and_what_failed(at):
     put(5)
     put(20, state="sending")
     put(30, next_at=NOW + timedelta(minutes=1))
+    # one bad mailbox: tried for days
+    put(600, next_at=NOW + timedelta(minutes=1), attempts=9)
+    put(600, next_at=NOW - timedelta(minutes=25), attempts=9)
     put(90, state="sent")
     put(90, state="failed")
     put(120, is_bulk=True)
 
     make_file(make_submission(make_application(), {}))  # a row without its file
 
-    expected = {"due": [3], "age_seconds": [1800], "failed": [1]}
+    expected = {"due": [4], "age_seconds": [1500], "postponed": [1], "failed": [1]}
     expected = {f"jobsite_dispatch_{name}": values for name, values in expected.items()}
-    assert gauges() == expected | {"jobsite_private_files_missing": [1]}
+    assert gauges() == expected | {"jobsite_private_files_missing": [1]} | NO_JOBS
+
+
+def test_metrics_of_jobs(at):
+    JobRun.objects.create(name="Digest", completed_at=NOW - timedelta(seconds=90))
+    JobRun.objects.create(name="MailDelivery", completed_at=NOW, outcomes={"sent": 7, "error": 1})
+    samples = [sample for family in collect() if "_job_" in family.name for sample in family.samples]
+    assert [(each.name, *each.labels.values(), each.value) for each in samples] == [
+        ("jobsite_job_age_seconds", "Digest", 90),
+        ("jobsite_job_age_seconds", "MailDelivery", 0),
+        ("jobsite_job_outcomes_total", "MailDelivery", "sent", 7),
+        ("jobsite_job_outcomes_total", "MailDelivery", "error", 1),
+    ]
+
+
+def test_check_tells_that_deliver_does_not_run_or_which_job_fails(at):
+    def found():
+        return [(warning.id, warning.msg) for warning in jobs_complete()]
+
+    assert found() == [("jobsite.W045", "manage.py deliver has not run yet: emails are not sent.")]
+    JobRun.objects.create(name="Digest", completed_at=NOW - timedelta(minutes=10))
+    JobRun.objects.create(name="MailDelivery", completed_at=NOW)
+    assert found() == []
+    JobRun.objects.filter(name="Digest").update(completed_at=NOW - timedelta(minutes=11), error="ValueError")
+    assert found() == [("jobsite.W045", "Jobs of manage.py deliver do not complete: Digest (ValueError).")]
+    JobRun.objects.filter(name="MailDelivery").update(completed_at=NOW - timedelta(minutes=20))
+    JobRun.objects.filter(name="Digest").update(completed_at=NOW - timedelta(hours=20))
+    text = "manage.py deliver last ran at 2026-03-02 09:10 UTC: emails are not sent."
+    assert found() == [("jobsite.W045", text)]
 
 
 def test_check_warns_about_emails_that_nobody_sends(at):
@@ -55,6 +89,9 @@ def test_check_warns_about_emails_that_nobody_sends(at):
     put(120, is_bulk=True)
     assert emails_are_delivered() == []
 
-    put(11, next_at=NOW + timedelta(minutes=1))
+    put(600, next_at=NOW + timedelta(minutes=1), attempts=9)
+    assert emails_are_delivered() == []
+
+    put(11)
     [warning] = emails_are_delivered()
-    assert (warning.id, warning.msg) == ("jobsite.W021", "An email is queued since 2026-03-02 09:19 UTC.")
+    assert (warning.id, warning.msg) == ("jobsite.W021", "An email is due since 2026-03-02 09:19 UTC.")

@@ -1,22 +1,24 @@
 """Answers to invitations by email, read from a small IMAP server."""
 
-import socket
-import ssl
-import subprocess
+import re
 from datetime import timedelta
+from email import message_from_bytes
 from email.message import EmailMessage
-from threading import Thread
 
 import pytest
+from django.db import OperationalError
 
 from applications import checks
 from applications.mail.interviews import queue_to
 from applications.models import HistoryEntry, Message, Participant
-from applications.operations import replies
+from applications.operations import replies, reply_emails
+from jobsite.dispatch import JobError
 from tests.applications.admin.conftest import apply, colleague
 from tests.applications.makers import make_step
 from tests.conftest import NOW
 from tests.factories import make_vacancy
+from tests.hostile import emails
+from tests.servers.imap import Mailbox
 
 pytestmark = pytest.mark.django_db
 UID = "ab" * 16
@@ -96,104 +98,136 @@ def test_wrong_address_of_the_mailbox_is_reported(settings, url):
     assert error.msg == "REPLY_MAILBOX is not imaps://USER:PASSWORD@HOST/FOLDER."
 
 
-class Server:
-    """The part of an IMAP server that the job uses, with TLS, one connection at a time."""
+def test_hostile_emails_are_no_answers(invited):
+    """None ends the process. Each took seconds, or raised what nothing caught."""
+    for name, content in emails.KINDS.items():
+        assert len(content) < replies.SIZE_MAX, name
+        try:
+            assert not replies.record_reply(content, at=NOW), name
+        except ValueError:  # the job counts it
+            continue
+    assert reply_of(invited) == ""
 
-    def __init__(self, folder, emails):
-        key, certificate = folder / "key.pem", folder / "cert.pem"
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", "3650",
-             "-keyout", key, "-out", certificate],
-            check=True, capture_output=True,
-        )  # fmt: skip
-        self.certificate, self.emails, self.commands = str(certificate), emails, []
-        self.seen: set[int] = set()
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
-        self.socket = context.wrap_socket(socket.create_server(("localhost", 0)), server_side=True)
-        self.socket.settimeout(20)
-        self.port = self.socket.getsockname()[1]
-        Thread(target=self.serve, daemon=True).start()
 
-    def serve(self):
-        while True:
-            try:
-                connection, _ = self.socket.accept()
-            except OSError:
-                return
-            with connection, connection.makefile("rwb") as file:
-                self.talk(file)
+def test_number_of_parts_and_length_of_what_is_read_are_limited(invited):
+    part = b"--a\r\n\r\n"
+    for count, is_read in ((reply_emails.PARTS_MAX - 2, True), (reply_emails.PARTS_MAX - 1, False)):
+        content = emails.multipart(b"a", part * count + b"--a\r\n" + answer())
+        # the answer is in a part of its own within the last one
+        assert any(reply_emails.answers(content)) is False
+        flat = emails.multipart(b"a", part * count + b"--a\r\n" + calendar_of(answer()))
+        assert any(reply_emails.answers(flat)) is is_read
+    long = calendar_of(answer(lines=["X:" + "y" * reply_emails.CALENDAR_MAX]))
+    assert not any(reply_emails.answers(long))
 
-    def talk(self, file):
-        def say(line):
-            file.write(line + b"\r\n")
-            file.flush()
 
-        say(b"* OK ready")
-        for line in file:
-            tag, command = line.strip().split(b" ", 1)
-            self.commands.append(command.decode())
-            words = command.upper().split()
-            if words[0] == b"CAPABILITY":
-                say(b"* CAPABILITY IMAP4rev1")
-            elif words[0] == b"SELECT":
-                say(b"* OK [UIDVALIDITY 7] valid")
-            elif words[:2] == [b"UID", b"SEARCH"]:
-                first = int(words[3].split(b":")[0])
-                found = [
-                    n for n in self.emails if n not in self.seen and (n >= first or n == max(self.emails))
-                ]
-                say(b"* SEARCH " + b" ".join(b"%d" % n for n in found))
-            elif words[:2] == [b"UID", b"FETCH"]:
-                number, content = int(words[2]), self.emails[int(words[2])]
-                if b"SIZE" in words[3]:
-                    say(b"* 1 FETCH (UID %d RFC822.SIZE %d)" % (number, len(content)))
-                else:
-                    say(b"* 1 FETCH (UID %d BODY[] {%d}" % (number, len(content)))
-                    file.write(content)
-                    say(b")")
-            elif words[:2] == [b"UID", b"STORE"]:
-                self.seen.add(int(words[2]))
-            say(tag + b" OK done")
-            if words[0] == b"LOGOUT":
-                return
+def calendar_of(content):
+    """Return the part of the email `content` that is a calendar."""
+    part = message_from_bytes(content).get_payload()[1]
+    return part.as_bytes()
 
 
 @pytest.fixture
 def server(tmp_path, settings, monkeypatch):
     big = answer() + b"x" * replies.SIZE_MAX
-    server = Server(tmp_path, {3: b"Subject: Hello\r\n\r\nNo answer.", 4: answer(), 5: big})
+    server = Mailbox(tmp_path, {3: b"Subject: Hello\r\n\r\nNo answer.", 4: answer(), 5: big})
     monkeypatch.setenv("SSL_CERT_FILE", server.certificate)
-    settings.REPLY_MAILBOX = f"imaps://jobs%40acme.test:p%3Aw@localhost:{server.port}/Invites"
+    settings.REPLY_MAILBOX = server.url("Invites")
     yield server
-    server.socket.close()
+    server.close()
 
 
 @pytest.mark.slow("a server with TLS")
 def test_only_answers_become_read_and_nothing_is_read_twice(invited, server):
     job = replies.Replies()
-    assert job.run(job.next_due(NOW)) == "replies 1"
+    assert job.run(job.next_due(NOW)) == {"answer": 1, "other": 2}
     assert reply_of(invited) == "accepted"
     assert server.seen == {4}
     assert 'LOGIN jobs@acme.test "p:w"' in server.commands
     assert 'SELECT "Invites"' in server.commands
-    assert not any("UID FETCH 5 (BODY" in command for command in server.commands)
+    assert server.fetched() == [3, 4]
     assert job.next_due(NOW + timedelta(seconds=59)) is None
-    server.commands.clear()
-    assert job.run(job.next_due(NOW + timedelta(minutes=1))) == "replies none"
-    assert not any("FETCH" in command for command in server.commands)
+    for each in (job, replies.Replies()):  # the second one is that of another process
+        assert each.run(NOW + timedelta(minutes=1)) == {}
+        assert not any("FETCH" in command for command in server.commands)
+    server.validity = 8  # the numbers are new ones
+    assert job.run(NOW + timedelta(minutes=2)) == {"other": 2}
+
+
+@pytest.mark.slow("a server with TLS")
+def test_hostile_emails_do_not_hide_answers(invited, server, caplog):
+    contents = [content for kind in emails.KINDS.values() for content in (kind, answer(uid="cd" * 16))]
+    server.emails = dict(enumerate([*contents, answer()], 1))
+    job = replies.Replies()
+    outcomes = job.run(NOW)
+    assert reply_of(invited) == "accepted"
+    assert (outcomes["answer"], outcomes.total()) == (1, len(server.emails))
+    warnings = [record.getMessage() for record in caplog.records]
+    assert len(warnings) == outcomes["unreadable"] > 0
+    assert all(re.fullmatch(r"Email \d+ of REPLY_MAILBOX cannot be read: \w+", each) for each in warnings)
+
+
+@pytest.mark.slow("a server with TLS")
+def test_errors_that_no_email_causes_lose_no_answer(invited, server, monkeypatch):
+    job, record = replies.Replies(), replies.record_reply
+
+    def fail(content, **options):
+        raise error
+
+    for error in (OperationalError("locked"), RecursionError()):
+        server.emails = {max(server.emails) + 1: answer(), max(server.emails) + 2: b"Subject: Other\r\n\r\n"}
+        monkeypatch.setattr(replies, "record_reply", fail)
+        if isinstance(error, OperationalError):
+            with pytest.raises(OperationalError):
+                job.run(NOW)
+        else:
+            assert job.run(NOW) == {"unreadable": 2}
+        monkeypatch.setattr(replies, "record_reply", record)
+        # another process goes on: it reads again what the database refused, and what ended the process never
+        expected = {"answer": 1, "other": 1} if isinstance(error, OperationalError) else {}
+        assert replies.Replies().run(NOW) == expected
+
+
+@pytest.mark.slow("a server with TLS")
+def test_server_that_closes_the_connection_at_an_email_hides_no_answers(invited, server):
+    server.emails, server.lost = {1: b"x", 2: answer()}, {1}
+    job = replies.Replies()
+    for _ in range(2):
+        with pytest.raises(JobError):
+            job.run(NOW)
+        assert server.fetched() == [1]
+    assert job.run(NOW) == {"answer": 1}
+    assert reply_of(invited) == "accepted"
+
+
+@pytest.mark.slow("a server with TLS")
+def test_server_that_sends_single_bytes_or_too_many_is_left(invited, server, monkeypatch):
+    monkeypatch.setattr(replies, "RUN_MAX", 0.3)
+    server.pause = 0.05
+    with pytest.raises(JobError, match="REPLY_MAILBOX cannot be read"):
+        replies.Replies().run(NOW)
+    monkeypatch.setattr(replies, "RUN_MAX", 60)
+    server.pause = 0
+    monkeypatch.setattr(replies, "SIZE_MAX", 100)
+    server.emails = {1: b"x" * 100}
+    assert replies.Replies().run(NOW) == {"other": 1}
+    server.emails = {2: b"x" * 300}
+    monkeypatch.setattr(replies.re, "search", lambda *_: ["", "100"])  # it lied about the size
+    with pytest.raises(JobError, match="abort"):
+        replies.Replies().run(NOW)
 
 
 @pytest.mark.slow("a server with TLS")
 def test_certificate_is_checked_and_a_failure_delays(invited, server, monkeypatch, caplog):
     monkeypatch.delenv("SSL_CERT_FILE")
     job = replies.Replies()
-    assert job.run(job.next_due(NOW)) == "replies failed"
+    with pytest.raises(JobError) as caught:
+        job.run(job.next_due(NOW))
+    assert (str(caught.value), caught.value.wait) == (
+        "REPLY_MAILBOX cannot be read: SSLCertVerificationError", timedelta(minutes=5)
+    )  # fmt: skip
     assert "p:w" not in caplog.text
     assert server.commands == []
-    assert job.next_due(NOW + timedelta(minutes=4)) is None
-    assert job.next_due(NOW + timedelta(minutes=5))
 
 
 def test_colleague_answers_by_email(invited, module_roles):

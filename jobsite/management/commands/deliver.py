@@ -3,7 +3,7 @@ import threading
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from django.db import OperationalError, connection
+from django.db import OperationalError
 
 from applications.alerts.job import JobAlerts
 from applications.mail.approvals import ApprovalEmails
@@ -19,18 +19,20 @@ from applications.operations.replies import Replies
 from jobsite.db.locks import database_lock
 from jobsite.dispatch import Dispatcher, Job, Stop
 from jobsite.ops.commands import Command as BaseCommand
+from jobsite.ops.jobs import Journal
 from vacancies.search.merge import MergeJob
 
 
 def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
-    """Return the dispatcher with every job. `base_url` is for links, if not PUBLIC_BASE_URL."""
+    """Return the dispatcher with every job. `base_url` is for links, if not PUBLIC_BASE_URL. What the other
+    lanes queue, `--once` sends: emails are the last lane."""
     kinds = (
         Digest, StaleEmails, ClosingEmails, ApprovalEmails, InterviewReminders, ScorecardEmails,
-        ConsentReminders, Replies, JobAlerts,
+        ConsentReminders, JobAlerts,
     )  # fmt: skip
-    told: list[Job] = [kind(base_url) for kind in kinds]
-    others: list[Job] = [MailDelivery(), MergeJob(), PhoneDigits()]
-    return Dispatcher([*told, *others], lock=database_lock(), stop=stop)
+    others: list[Job] = [*(kind(base_url) for kind in kinds), MergeJob(), PhoneDigits()]
+    lanes = {"mailbox": [Replies(base_url)], "others": others, "emails": [MailDelivery()]}
+    return Dispatcher(lanes, lock=database_lock(), stop=stop, journal=Journal())
 
 
 class Command(BaseCommand):
@@ -53,10 +55,6 @@ class Command(BaseCommand):
         if threading.current_thread() is threading.main_thread():  # only this thread gets signals
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, request_stop)
-        if connection.vendor == "sqlite":
-            # A commit survives a power failure: an email that was sent is not sent again.
-            with connection.cursor() as cursor:
-                cursor.execute("PRAGMA synchronous=FULL")
         dispatcher = make_dispatcher(stop)
         self.written = lambda: f"{dispatcher.outcomes['sent']} emails were sent."
         is_active = True

@@ -15,6 +15,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from jobsite import private_files
+from jobsite.db.locks import dispatcher_stopped
 from jobsite.ops.backups import bucket, databases
 from jobsite.ops.backups.archive import (
     MEDIA,
@@ -45,6 +46,7 @@ REVISION_STEP = 1_000_000
 CREDENTIALS = ("django_session", "applications_token")
 # Emails that were queued at the time of the backup have probably been sent since. They are not sent twice.
 OUTBOX = "applications_message"
+DISPATCHER_WAIT = 60.0  # seconds: it finishes its email
 # What was erased since the backup must not come back.
 ERASURES = "jobsite_erasure"
 
@@ -87,16 +89,22 @@ def restore(
             Path(connection.settings_dict["NAME"]).parent.mkdir(parents=True, exist_ok=True)
         if not is_forced and databases.is_in_use():
             raise BackupError("The database is not empty: --force replaces all of it.")
-        erasures = _erasures()
-        files = _replace(file, manifest, dump, progress, erasures if ERASURES in manifest["tables"] else [])
-    # The triggers may be of older code, and tables of newer code may be missing.
-    call_command("migrate", verbosity=0, interactive=False)
-    with connection.cursor() as cursor:
-        for statement in erasures:  # again: the archive may be of code without the table
-            cursor.execute(statement)
-        if connection.vendor == "postgresql":
-            cursor.execute("ANALYZE")  # otherwise queries have bad plans until autovacuum comes
-    return Restored(manifest, signature, files, erase_again())
+        with dispatcher_stopped(DISPATCHER_WAIT) as is_stopped:
+            if not is_stopped:
+                raise BackupError(
+                    "Nothing was replaced: manage.py deliver is active. Stop it (jobsite-deliver)."
+                )
+            erasures = _erasures()
+            also = erasures if ERASURES in manifest["tables"] else []
+            files = _replace(file, manifest, dump, progress, also)
+            # The triggers may be of older code, and tables of newer code may be missing.
+            call_command("migrate", verbosity=0, interactive=False)
+            with connection.cursor() as cursor:
+                for statement in erasures:  # again: the archive may be of code without the table
+                    cursor.execute(statement)
+                if connection.vendor == "postgresql":
+                    cursor.execute("ANALYZE")  # otherwise queries have bad plans until autovacuum comes
+            return Restored(manifest, signature, files, erase_again())
 
 
 def _check_compatible(manifest: JsonObject) -> None:

@@ -5,12 +5,15 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
+from applications.admin.start_page import problems
 from applications.models import Application, DailyApplications, HistoryEntry
-from tests.applications.admin.conftest import FOREIGN, apply, staff
+from jobsite.models import JobRun
+from tests.applications.admin.conftest import FOREIGN, apply, colleague, staff
 from tests.conftest import NOW
 from tests.factories import make_vacancy
 from vacancies.models import Approval, Brand
@@ -136,3 +139,24 @@ def test_last_months_applications_by_vacancy_and_source_are_one_click_away(offic
     assert url == (
         "/admin/vacancies/vacancy/reports/?since=2026-02-01&until=2026-02-28#report-vacancies-sources"
     )
+
+
+def test_start_page_tells_administrators_that_deliver_does_not_run_or_fails(office):
+    administrator = colleague("admin", "Administrator")
+
+    def told():
+        assert problems(User.objects.get(username="anna")) == []
+        return problems(administrator)
+
+    [never] = told()
+    assert never == "Emails are not being sent: “manage.py deliver” has not run yet."
+    client = Client()
+    client.force_login(administrator)
+    assertContains(client.get("/admin/"), never)
+    JobRun.objects.create(name="JobAlerts", completed_at=NOW - timedelta(minutes=11), error="ValueError")
+    fine = JobRun.objects.create(name="MailDelivery", completed_at=NOW - timedelta(minutes=9))
+    assert told() == ["A part of “manage.py deliver” fails: JobAlerts, since 2 Mar 2026, 09:19 (ValueError)."]
+    JobRun.objects.filter(pk=fine.pk).update(completed_at=NOW - timedelta(minutes=11))
+    assert told() == ["Emails are not being sent: “manage.py deliver” last ran on 2 Mar 2026, 09:19."]
+    JobRun.objects.update(completed_at=NOW)
+    assert told() == []

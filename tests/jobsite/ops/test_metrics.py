@@ -22,6 +22,7 @@ from prometheus_client.parser import text_string_to_metric_families
 import applications.metrics
 import jobsite.wsgi
 from jobsite.api.document import version
+from jobsite.models import JobRun
 from jobsite.ops import health, metrics
 from jobsite.ops.logs import Requests
 from jobsite.serving import replica
@@ -205,6 +206,7 @@ def test_gauges_of_vacancies_cover_every_state_and_alerts_use_existing_metrics(
         f"listed {name}": count for name, count in lists.items()
     } | {"revision": read_state().number, "overdue_seconds": 60 if ON_POSTGRESQL else 0}
 
+    JobRun.objects.create(name="MailDelivery")
     site.gauges += [*collect(), *applications.metrics.collect()]
     ours = {key[0] for key in site.read()}
     ours |= {f"{each._name}_total" for each in (metrics.REQUESTS, metrics.SIGN_INS)}
