@@ -1,4 +1,4 @@
-"""Tables of the whole site: the revision of the public content, and the record of erasures."""
+"""Tables of the whole site: the revision of the public content, and records of erasures and roles."""
 
 from django.db import models
 from django.utils import timezone
@@ -30,3 +30,14 @@ class Erasure(models.Model):
 
     def __str__(self) -> str:
         return self.digest[:8]
+
+
+class GivenPermissions(models.Model):
+    """The permissions that `create_roles` gave a role last. The next run knows from them what the site added
+    or removed (jobsite/accounts/roles.py)."""
+
+    role = models.CharField(max_length=150, primary_key=True)  # the name of its group
+    names = models.JSONField(default=list)  # such as vacancies.add_vacancy
+
+    def __str__(self) -> str:
+        return self.role
