@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from tests.browser.bars import covered
-
 from axe_playwright_python.base import AXE_SCRIPT
+
+from tests.browser.bars import covered
 
 # axe leaves this rule of WCAG 2.2 (2.5.8) off by default.
 OPTIONS = {"rules": {"target-size": {"enabled": True}}, "resultTypes": ["violations"]}
