@@ -75,4 +75,6 @@ def test_frequency_replaces_the_equal_alert_only(monkeypatch):
     assert first.frequency == "weekly"
     assert list(JobAlert.objects.exclude(pk=first.pk).order_by("pk")) == others[1:]
     assert JobAlert.objects.get(address="c@example.org").frequency == "daily"
-    assert locks == [f"job alerts of {each}" for each in (*[MAIL] * 4, "b@example.org", "c@example.org", MAIL)]
+    assert locks == [
+        f"job alerts of {each}" for each in (*[MAIL] * 4, "b@example.org", "c@example.org", MAIL)
+    ]
