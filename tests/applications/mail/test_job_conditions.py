@@ -9,6 +9,7 @@ from applications.alerts.job import JobAlerts
 from applications.mail import digest as digests
 from applications.mail import stale
 from applications.mail.digest import Digest, queue_digest
+from applications.mail.preferences import may_have_calendar, may_still_read, recipients_of
 from applications.mail.reminders import InterviewReminders
 from applications.mail.stale import StaleEmails, queue_stale
 from applications.models import JobAlert, Message, Participant, Stage, StageChange, ToldVacancy
@@ -214,3 +215,27 @@ def test_alert_tells_what_began_since_a_week_before_and_nothing_twice(settings):
         weekly.address: {old.pk, known.pk, new.pk},
     }
     assert "Known" not in Message.objects.get(alert=first).body
+
+
+# --- who receives them ------------------------------------------------------------------------------
+
+
+def test_emails_are_for_active_staff_with_an_address_and_the_permission(acme):
+    make_colleague("an", acme)
+    for name, change in {
+        "left": {"is_active": False},
+        "applicant": {"is_staff": False},
+        "unreachable": {"email": ""},
+    }.items():
+        User.objects.filter(pk=make_colleague(name, acme).pk).update(**change)
+    make_colleague("unpermitted", acme).user_permissions.clear()
+    people = {user.username: user for user in User.objects.all()}
+    message = Message(kind="digest", vacancies=[])
+
+    def read(user):
+        message.recipient = user
+        return may_still_read(message)
+
+    assert {user.username for user in recipients_of("digest")} == {"an", "unpermitted"}
+    assert {name for name, user in people.items() if read(user)} == {"an", "unreachable"}
+    assert {name for name, user in people.items() if may_have_calendar(user)} == {"an", "unreachable"}
