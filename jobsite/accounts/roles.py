@@ -2,7 +2,6 @@
 and who may give them (#205). The members of a brand are set on the brand and on the user."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from django.contrib.auth.models import Group, Permission, User
 from django.db import transaction
@@ -101,19 +100,11 @@ def permissions(role: str) -> set[Permission]:
     return {found[key] for key in wanted & found.keys()}
 
 
-@dataclass(frozen=True)
-class Change:
-    """What `create` adds to a role and removes from it, as sorted names such as vacancies.add_vacancy."""
-
-    added: list[str]
-    removed: list[str]
-
-
 @transaction.atomic
-def create() -> dict[str, Change]:
+def create() -> dict[str, tuple[list[str], list[str]]]:
     """Create the roles. Add the permissions that are new in this release, and remove those that an earlier
     release gave and this one does not: what a site added or removed itself stays (docs/decisions.md #293).
-    Return what changed by role. Other groups do not change."""
+    Return the names of what was added and removed, by role. Other groups do not change."""
     changes = {}
     for name in NAMES:
         group, is_new = Group.objects.get_or_create(name=name)
@@ -125,7 +116,7 @@ def create() -> dict[str, Change]:
         group.permissions.remove(*removed)
         GivenPermissions.objects.update_or_create(role=name, defaults={"names": _names(wanted)})
         if is_new or added or removed:
-            changes[name] = Change(_names(added), _names(removed))
+            changes[name] = _names(added), _names(removed)
     return changes
 
 
@@ -146,7 +137,7 @@ def _difference(group: Group, wanted: set[Permission]) -> tuple[set[Permission],
 
 
 def _names(rows: Iterable[Permission]) -> list[str]:
-    return sorted(map(_name, rows))
+    return sorted(map(_name, rows))  # such as vacancies.add_vacancy
 
 
 def _name(permission: Permission) -> str:

@@ -2,7 +2,7 @@ import logging
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -16,7 +16,7 @@ from jobsite.api.caching import REQUEST_TIME
 from jobsite.languages import site_language
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
-from jobsite.site.audit import LONG_AGO, SiteAudit, compare
+from jobsite.site.audit import SiteAudit, compare
 from vacancies.models import Audience, Filter, Place, State, Vacancy, VacancyOption
 
 # The rule of each list, from docs/decisions.md: independent of the querysets that are checked.
@@ -40,13 +40,8 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--at", help="ISO 8601 time in the site's time zone (now)")
-        parser.add_argument(
-            "--sample",
-            type=int,
-            metavar="N",
-            help="request the pages of N vacancies only; all lists are read",
-        )
-        parser.add_argument("--seed", type=int, metavar="S", help="repeat the sample of an earlier run")
+        parser.add_argument("--sample", type=int, help="all lists, but the pages of so many vacancies")
+        parser.add_argument("--seed", type=int, help="repeat the sample of an earlier run")
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.at = self._parse_at(options["at"])
@@ -77,26 +72,20 @@ class Command(BaseCommand):
         self.finish(summary, ok=not breaches, lines=breaches, breaches=breaches, published=len(shown))
 
     def _sample(self, count: int | None, seed: int | None) -> str:
-        """Choose the vacancies whose pages are requested: all, or `count` of them: a quarter whose start or
-        end is nearest, a quarter that changed last, and others at random. Return the begin of the summary."""
+        """Choose the vacancies whose pages are requested: all, or `count`: a quarter whose start or end is
+        nearest, a quarter that changed last, others at random. Return the begin of the summary."""
         self.pks = set(self.vacancies)
         if count is None or count >= len(self.pks):
             return ""
         if count < 1:
             raise UsageError(f"--sample must be 1 or more; received {count}.")
-        rows = [*self.vacancies.values()]
-        near = sorted(
-            rows,
-            key=lambda v: min(
-                abs(self.at - (each or LONG_AGO)) for each in (v.publish_from, v.publish_until)
-            ),
-        )
-        recent = sorted(rows, key=lambda v: v.updated_at, reverse=True)
-        part = -(-count // 4)
-        chosen = [v.pk for pair in zip(near[:part], recent[:part], strict=True) for v in pair]
+        rows, part = [*self.vacancies.values()], -(-count // 4)
+        bounds = {v.pk: [each for each in (v.publish_from, v.publish_until) if each] for v in rows}
+        rows.sort(key=lambda v: min((abs(self.at - each) for each in bounds[v.pk]), default=timedelta.max))
+        chosen = [*rows[:part], *sorted(rows, key=lambda v: v.updated_at)[-part:]]
         seed = random.randrange(10**6) if seed is None else seed
         others = random.Random(seed).sample(sorted(self.pks), len(self.pks))
-        self.pks = {*[*dict.fromkeys([*chosen, *others])][:count]}
+        self.pks = {*[*dict.fromkeys([*(v.pk for v in chosen), *others])][:count]}
         return f"A sample of {count} (--seed {seed}) of "
 
     def _parse_at(self, text: str | None) -> datetime:

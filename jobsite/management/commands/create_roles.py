@@ -8,10 +8,7 @@ from jobsite.ops.commands import Command as BaseCommand
 
 
 class Command(BaseCommand):
-    help = (
-        "Create the roles as groups, and give them the permissions that are new in this release. "
-        "What the site added to a role or removed from it stays."
-    )
+    help = "Create the roles, and add permissions that are new in this release. Changes of the site stay."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--dry-run", action="store_true", help="print what would change, write nothing")
@@ -20,17 +17,14 @@ class Command(BaseCommand):
         with dry_run(options["dry_run"]):
             changes = roles.create()
         verb = "Would set" if options["dry_run"] else "Set"
-        lines = [
-            f"{role}: {sign}{name}"
-            for role, change in changes.items()
-            for sign, names in (("+", change.added), ("-", change.removed))
-            for name in names
-        ]
+        signed = [(role, zip("+-", names, strict=True)) for role, names in changes.items()]
         self.finish(
             f"{verb} {', '.join(changes)}." if changes else "Nothing changed.",
-            lines=lines,
+            lines=[
+                f"{role}: {sign}{each}" for role, pairs in signed for sign, names in pairs for each in names
+            ],
             changed=list(changes),
-            added={role: change.added for role, change in changes.items()},
-            removed={role: change.removed for role, change in changes.items()},
+            added={role: added for role, (added, _removed) in changes.items()},
+            removed={role: removed for role, (_added, removed) in changes.items()},
             roles=list(roles.NAMES),
         )

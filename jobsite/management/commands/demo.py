@@ -104,8 +104,7 @@ class Command(BaseCommand):
             call_command("runserver", f"{HOST}:{port}", use_reloader=False)
 
     def phase(self, text: str) -> None:
-        """Say what begins: some phases take seconds without a sign of life."""
-        self.stderr.write(f"{text} ...")
+        self.stderr.write(f"{text} ...")  # some phases take seconds
         self.stderr.flush()
 
 
