@@ -105,7 +105,6 @@ class Command(BaseCommand):
 
     def phase(self, text: str) -> None:
         self.stderr.write(f"{text} ...")  # some phases take seconds
-        self.stderr.flush()
 
 
 def ensure_free(port: int) -> None:
