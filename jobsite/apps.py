@@ -17,6 +17,7 @@ class JobsiteConfig(AppConfig):
     def ready(self) -> None:
         # models are not loaded when this module is imported
         from jobsite.accounts import sessions  # noqa: F401 - importing registers the receiver
+        from jobsite.admin import checks as role_checks  # noqa: F401 - importing registers the checks
         from jobsite.demo import checks as demo_checks  # noqa: F401 - importing registers the checks
         from jobsite.ops import checks, jobs, server_checks  # noqa: F401 - importing registers the checks
         from jobsite.serving import revision

@@ -1,5 +1,6 @@
 """Tables of the whole site: the revision of the public content, the record of erasures, and how the jobs of
 the dispatcher go."""
+"""Tables of the whole site: the revision of the public content, and records of erasures and roles."""
 
 from django.db import models
 from django.utils import timezone
@@ -45,3 +46,12 @@ class JobRun(models.Model):
 
     def __str__(self) -> str:
         return self.name
+class GivenPermissions(models.Model):
+    """The permissions that `create_roles` gave a role last. The next run knows from them what the site added
+    or removed (jobsite/accounts/roles.py)."""
+
+    role = models.CharField(max_length=150, primary_key=True)  # the name of its group
+    names = models.JSONField(default=list)  # such as vacancies.add_vacancy
+
+    def __str__(self) -> str:
+        return self.role

@@ -260,3 +260,18 @@ def test_documents_name_only_existing_options():
 def test_every_command_except_migrate_has_json_output():
     assert [name for name, command in OURS.items() if "--format" not in options_of(command)] == ["migrate"]
     assert "Each but `migrate` has `--format json`" in REFERENCE
+
+
+def test_upgrade_page_runs_what_the_changelog_asks_for():
+    changelog = " ".join((ROOT / "CHANGELOG.md").read_text().split())
+    asked = {*re.findall(r"(?:[Rr]un|[Aa]fter|after the upgrade,) `(?:manage\.py )?(\w+)", changelog)}
+    asked &= get_commands().keys()
+    page = (ROOT / "docs/operations/upgrade.md").read_text()
+    [procedure] = re.findall(r"^## Short procedure.*?^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+
+    assert {"create_roles", "lint_vacancies"} <= asked
+    assert [each for each in sorted(asked) if f"manage.py {each}" not in page] == []
+    order = [
+        procedure.index(each) for each in ("manage.py migrate", "manage.py create_roles", "reload jobsite")
+    ]
+    assert order == sorted(order)

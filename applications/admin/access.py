@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
 from django.urls import reverse
 from django.utils.html import format_html
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter, TextFilter
 from unfold.decorators import display
@@ -109,7 +109,7 @@ class AccessLogAdmin(ReadOnlyAdmin):
         entry = super().get_object(request, object_id, from_field)
         return add_links(request, [entry])[0] if entry else None
 
-    @display(description=_("Time"), ordering="at")
+    @display(description=pgettext_lazy("date and time", "Time"), ordering="at")
     def time(self, entry: AccessLog) -> str:
         return format_datetime(entry.at)
 

@@ -18,7 +18,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern
 from django.utils import timezone, translation
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
@@ -130,7 +130,7 @@ class InterviewForm(MeetingForm):
     )
     uid = forms.CharField(widget=forms.HiddenInput, validators=[RegexValidator(r"\A[0-9a-f]{32}\Z")])
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
-    starts_at = ZonedDateTimeField(label=_("Start"), widget=StartWidget)
+    starts_at = ZonedDateTimeField(label=pgettext_lazy("of an interview", "Start"), widget=StartWidget)
     invites = forms.BooleanField(label=_("Invite the applicant"), required=False, widget=UnfoldBooleanWidget)
     result = forms.CharField(
         label=_("Result"), required=False, max_length=200, widget=UnfoldAdminTextInputWidget,

@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
 from vacancies.access import brands_of
@@ -26,7 +26,7 @@ def presets(last: date) -> list[tuple[str, Days]]:
     this_month = last.replace(day=1)
     end = this_month - DAY
     return [
-        (gettext("This month"), Days(this_month, last)),
+        (pgettext("period", "This month"), Days(this_month, last)),
         (gettext("Last month"), Days(end.replace(day=1), end)),
         (gettext("Last 30 days"), Days.until(last, 30)),
         (gettext("Last 90 days"), Days.until(last, 90)),

@@ -1,10 +1,14 @@
 """The roles: groups that `manage.py create_roles` creates, with their permissions (docs/decisions.md #58),
 and who may give them (#205). The members of a brand are set on the brand and on the user."""
 
+from collections.abc import Iterable
+
 from django.contrib.auth.models import Group, Permission, User
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext, gettext_noop
+
+from jobsite.models import GivenPermissions
 
 ALL = "view add change delete"
 VACANCY_PARTS = {  # edited and deleted with the vacancy
@@ -76,7 +80,7 @@ DESCRIPTIONS = {
 
 
 def permissions(role: str) -> set[Permission]:
-    """Return the permissions of `role`."""
+    """Return the permissions of `role` in this release, without those that `migrate` has not created yet."""
     rows = Permission.objects.select_related("content_type")
     of_ours = Q(content_type__app_label__in=OURS)
     accounts = Q(content_type__app_label="auth", content_type__model__in=("user", "group"))
@@ -93,21 +97,51 @@ def permissions(role: str) -> set[Permission]:
         for verb in verbs.split()
     } | set(own.items())
     found = {(row.content_type.app_label, row.codename): row for row in rows}
-    return {found[key] for key in wanted}
+    return {found[key] for key in wanted & found.keys()}
 
 
 @transaction.atomic
-def create() -> list[str]:
-    """Create the roles and set their permissions. Return the names of the roles that changed. Other groups do
-    not change."""
-    changed = []
+def create() -> dict[str, tuple[list[str], list[str]]]:
+    """Create the roles. Add the permissions that are new in this release, and remove those that an earlier
+    release gave and this one does not: what a site added or removed itself stays (docs/decisions.md #293).
+    Return the names of what was added and removed, by role. Other groups do not change."""
+    changes = {}
     for name in NAMES:
         group, is_new = Group.objects.get_or_create(name=name)
+        if is_new:
+            GivenPermissions.objects.filter(role=name).delete()  # of a group that was deleted
         wanted = permissions(name)
-        if is_new or set(group.permissions.all()) != wanted:
-            group.permissions.set(wanted)
-            changed.append(name)
-    return changed
+        added, removed = _difference(group, wanted)
+        group.permissions.add(*added)
+        group.permissions.remove(*removed)
+        GivenPermissions.objects.update_or_create(role=name, defaults={"names": _names(wanted)})
+        if is_new or added or removed:
+            changes[name] = _names(added), _names(removed)
+    return changes
+
+
+def lacking() -> dict[str, list[str]]:
+    """Return the permissions that `create` would add, by role. A role without a group is left out: the site
+    does not use it."""
+    groups = Group.objects.filter(name__in=NAMES).order_by("name")
+    found = {group.name: _names(_difference(group, permissions(group.name))[0]) for group in groups}
+    return {role: names for role, names in found.items() if names}
+
+
+def _difference(group: Group, wanted: set[Permission]) -> tuple[set[Permission], set[Permission]]:
+    """Return what `create` adds to the role `group` and removes from it."""
+    own = set(group.permissions.select_related("content_type"))
+    given = {name for row in GivenPermissions.objects.filter(role=group.name) for name in row.names}
+    added = {each for each in wanted - own if _name(each) not in given}
+    return added, {each for each in own - wanted if _name(each) in given}
+
+
+def _names(rows: Iterable[Permission]) -> list[str]:
+    return sorted(map(_name, rows))  # such as vacancies.add_vacancy
+
+
+def _name(permission: Permission) -> str:
+    return f"{permission.content_type.app_label}.{permission.codename}"
 
 
 def label(group: Group) -> str:

@@ -3,6 +3,7 @@
 import json
 import random
 from collections import Counter
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from decimal import Decimal
 from io import BytesIO
@@ -61,8 +62,9 @@ Row = JsonObject
 Colour = tuple[int, ...]
 
 
-def load(*, at: datetime) -> dict[str, int]:
-    """Create the demo content, with datetimes relative to `at`. Return the number of rows by kind.
+def load(*, at: datetime, progress: Callable[[list[Row]], Iterable[Row]] = list) -> dict[str, int]:
+    """Create the demo content, with datetimes relative to `at`. Return the number of rows by kind. `progress`
+    yields the vacancies, and may show how many are created.
 
     Does nothing if one of its brands exists. Existing recruiters of the same name, and options of the same
     value or label, are used and not changed.
@@ -77,7 +79,7 @@ def load(*, at: datetime) -> dict[str, int]:
         options = _options(content["filters"], made)
         colours = {row["name"]: row["colour"] for row in content["brands"]}
         examples = _examples(content["vacancies"])
-        for number, row in enumerate(content["vacancies"]):
+        for number, row in enumerate(progress(content["vacancies"])):
             given = row if number % 2 else examples | row
             vacancy = _vacancy(given, at.replace(second=0, microsecond=0))
             if "brand" in row:

@@ -39,10 +39,11 @@ def compare(path: str, expected: set[Any], seen: set[Any]) -> Iterator[str]:
 
 
 class SiteAudit:
-    """Compares what `get` returns with the rule at the time `at`. Calls `progress` for each vacancy."""
+    """Compares what `get` returns with the rule at the time `at`: the pages of the vacancies `pks`, and lists
+    of all. Calls `progress` for each of `pks`."""
 
-    def __init__(self, get: Get, *, at: datetime, progress: Callable[[], object]) -> None:
-        self.get, self.at, self.progress = get, at, progress
+    def __init__(self, get: Get, *, at: datetime, pks: set[int], progress: Callable[[], object]) -> None:
+        self.get, self.at, self.pks, self.progress = get, at, pks, progress
         self.faults: list[str] = []
 
     def differences(self) -> Iterator[str]:
@@ -53,21 +54,22 @@ class SiteAudit:
         )
         listed: dict[str, list[Any]] = {host: [] for host in ("", *hosts)}
         for vacancy in self.vacancies():
-            self.progress()
             pk, status = vacancy.pk, self.status(vacancy)
             host = vacancy.shown_brand.host if vacancy.shown_brand else ""
-            answer: Any = self.get(vacancy.site_path, host)
-            expected[f"pages with status {status}"].add(pk)
-            seen[f"pages with status {answer.status_code}"].add(pk)
-            for posting in _POSTING.findall(answer.content.decode()):
-                seen["JSON-LD"].add(pk)
-                yield from self.compare_times(vacancy, json.loads(posting))
+            if pk in self.pks:
+                self.progress()
+                answer: Any = self.get(vacancy.site_path, host)
+                expected[f"pages with status {status}"].add(pk)
+                seen[f"pages with status {answer.status_code}"].add(pk)
+                for posting in _POSTING.findall(answer.content.decode()):
+                    seen["JSON-LD"].add(pk)
+                    yield from self.compare_times(vacancy, json.loads(posting))
             if status == 200:
                 if not Requisition.of(vacancy).is_for_open_applications:
                     expected["job alerts"].add(pk)
                 sites, countries = self.count_places(vacancy)
                 is_described = (countries if vacancy.work_place == "remote" else sites) > 0
-                if is_described and any(getattr(vacancy, name) for name in _TEXTS):
+                if pk in self.pks and is_described and any(getattr(vacancy, name) for name in _TEXTS):
                     expected["JSON-LD"].add(pk)
                 jobs = sites or (countries if vacancy.work_place == "remote" else 0)
                 expected["/feeds/indeed.xml"] |= {f"{pk}-{number}" for number in range(1, jobs + 1)}

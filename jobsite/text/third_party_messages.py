@@ -6,7 +6,6 @@ from django.utils.translation import ngettext_lazy
 
 UNFOLD = [
     _("After you've created a user, you’ll be able to edit more user options."),
-    _("All applications"),
     _("Apply Filters"),
     _("Cancel"),
     _("Choose file to upload"),

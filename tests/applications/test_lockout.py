@@ -14,6 +14,7 @@ from django.db.models import Sum
 from django.test import Client
 
 from applications.models import Token
+from jobsite.accounts import lockout
 from tests.applications.makers import MINE, PASSWORD, bearer, make_token, make_user, signed_in
 from tests.applications.test_auth import problem, sign_in
 
@@ -179,3 +180,18 @@ def test_parallel_sign_ins_with_the_right_password_all_succeed(client):
     with ThreadPoolExecutor(6) as pool:
         assert list(pool.map(attempt, range(6))) == [200] * 6
     assert not AccessAttempt.objects.exists()
+
+
+def test_attempts_of_an_account_and_address_wait_for_each_other(client, jane, monkeypatch):
+    """Locked when an attempt is counted, and when it fails; in a transaction, which releases the lock."""
+    locks = []
+    before = len(connection.savepoint_ids)
+
+    def lock(name):
+        locks.append((name, len(connection.savepoint_ids) > before))
+
+    monkeypatch.setattr(lockout, "lock_transaction", lock)
+    assert fail(client, 1) == [401]
+    assert len(set(locks)) == 1 < len(locks)
+    assert locks[0] == ("axes jane 127.0.0.1", True)
+    assert not AccessAttempt.objects.filter(user_agent__startswith="attempt ").exists()

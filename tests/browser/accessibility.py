@@ -5,6 +5,8 @@ from typing import Any
 
 from axe_playwright_python.base import AXE_SCRIPT
 
+from tests.browser.bars import covered
+
 # axe leaves this rule of WCAG 2.2 (2.5.8) off by default.
 OPTIONS = {"rules": {"target-size": {"enabled": True}}, "resultTypes": ["violations"]}
 RUN = f"""async ([within, only]) => {{
@@ -43,10 +45,12 @@ def both_findings(page: Any, place: str = "", within: str = "html") -> list[str]
 
 
 def all_findings(page: Any, place: str = "") -> list[str]:
-    """Return the findings of both colour schemes, and whether the page is too wide for phones."""
+    """Return the findings of both colour schemes, what a bar covers when it has the focus, and whether the
+    page is too wide for phones."""
     found = both_findings(page, place)
     page.set_viewport_size(NARROW)
     width = page.evaluate("document.documentElement.scrollWidth")
+    found += [f"{place or page.url}: {each}" for each in covered(page)]
     page.set_viewport_size(WIDE)
     return found + ([f"{place or page.url}: {width} pixels wide"] if width > NARROW["width"] else [])
 

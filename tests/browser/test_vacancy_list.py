@@ -4,11 +4,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib import admin
 from django.contrib.auth.models import User
 from django.utils import timezone
+from playwright.sync_api import expect
 
 from applications.models import Application
 from tests.browser.admin import ADMIN, findings, follow, log_in, make_office, visit
+from tests.browser.bars import covered
 from tests.factories import make_brand, make_vacancy
 from vacancies.dates import end_of_day
 from vacancies.models import SavedView, Vacancy
@@ -188,3 +191,36 @@ def test_list_works_without_scripts(live_server: Any, browser_page: Any, office:
     follow(page, "button", "Save")
     page.locator("nav [aria-current=page]", has_text="Soon").wait_for()
     page.context.close()
+
+
+def test_bar_of_actions_covers_no_row_at_the_end_of_the_list(
+    live_server: Any, browser_page: Any, office: User, monkeypatch: Any
+) -> None:
+    site, address = live_server.url, f"{live_server.url}{ADMIN}?state=all"
+    for number in range(21):
+        make_vacancy(title=f"Nurse {number}")
+    for has_scripts in (True, False):
+        context = browser_page.context.browser.new_context(java_script_enabled=has_scripts)
+        page = context.new_page()
+        log_in(page, site)
+        for width, rows in ((1280, 100), (1280, 20), (360, 20), (360, 100)):  # one page, and two
+            monkeypatch.setattr(admin.site.get_model_admin(Vacancy), "list_per_page", rows)
+            page.set_viewport_size({"width": width, "height": 640})
+            visit(page, address)
+            page.locator("input.action-select").first.check()
+            bar = page.locator("#changelist-actions")
+            bar.wait_for()
+            last = page.locator("#result_list tbody tr").last
+            page.mouse.move(width / 2, 300)
+            page.mouse.wheel(0, 20_000)
+            expect(last).to_be_in_viewport(ratio=1)
+            box, row = bar.bounding_box(), last.bounding_box()
+            case = f"{width} px, {rows} rows on a page, scripts: {has_scripts}"
+            assert row["y"] + row["height"] <= box["y"] < 640 - box["height"] + 1, case
+            pager = page.locator("body.change-list #main > div").last.bounding_box()
+            assert box["y"] + box["height"] <= pager["y"] + 1, case
+        if has_scripts:
+            assert covered(page) == []
+            page.set_viewport_size({"width": 1280, "height": 640})
+            assert covered(page) == []
+        context.close()

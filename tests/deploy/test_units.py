@@ -112,6 +112,21 @@ def test_no_secret_is_committed():
     assert "SECRET_KEY" not in output  # it stays in .env
 
 
+def test_prometheus_reads_the_metrics_of_the_site_and_the_rules():
+    monitor, app = COMPOSE["services"]["prometheus"], COMPOSE["services"]["app"]
+    config = yaml.safe_load((DEPLOY / "prometheus.yaml").read_text())
+    [job] = config["scrape_configs"]
+    port = app["environment"]["METRICS_PORT"]
+    assert (job["job_name"], job["static_configs"]) == ("jobsite", [{"targets": [f"app:{port}"]}])
+    assert app["environment"]["METRICS_ADDRESS"] == app["networks"]["inside"]["ipv4_address"]
+    assert {"TRUSTED_PROXIES", "CACHE_URL", "DATABASE_URL", "BIND"} <= app["environment"].keys()
+    mounted = dict(volume.removesuffix(":ro").split(":") for volume in monitor["volumes"])
+    files = {name: Path(target).name for name, target in mounted.items() if name.startswith("./")}
+    assert files == {"./prometheus.yaml": "prometheus.yml", "./alerts.yaml": config["rule_files"][0]}
+    assert all((DEPLOY / name).is_file() for name in files)
+    assert monitor["profiles"] == ["monitoring"]
+
+
 @pytest.mark.slow("starts PostgreSQL")
 @pytest.mark.skipif(servers.POSTGRES is None, reason="there is no PostgreSQL here")
 def test_database_container_has_the_database_of_the_site():

@@ -14,6 +14,7 @@ from django.core.management import CommandError, call_command
 from applications.mail.smtp import Transport
 from jobsite.demo import content
 from jobsite.demo import mail as demo_mail
+from jobsite.management.commands import demo
 from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db
@@ -35,10 +36,25 @@ def printed(settings):
     return run()
 
 
-def run():
+def run(errors=None):
     out = StringIO()
-    call_command("demo", no_serve=True, stdout=out)
+    call_command("demo", no_serve=True, stdout=out, stderr=errors or StringIO())
     return out.getvalue()
+
+
+def test_each_phase_is_printed(settings, monkeypatch):
+    settings.DEBUG = True
+    for name in ("load", "load_applications"):
+        monkeypatch.setattr(content, name, lambda **values: {})
+    monkeypatch.setattr(demo, "load_submissions", lambda at: 0)
+    monkeypatch.setattr(demo, "call_command", lambda *words, **options: None)
+    run(errors := StringIO())
+    assert errors.getvalue().splitlines() == [
+        "Compiling the translations, and creating the tables ...",
+        "Creating brands, forms, pictures and vacancies ...",
+        "Creating accounts, applications and submissions ...",
+        "Counting for the start page and the reports ...",
+    ]
 
 
 def test_files_are_the_same():

@@ -1,1 +1,1 @@
-"""Mutation check: sixty defects, and which tests find each of them."""
+"""Mutation check: 72 defects, and which tests find each of them."""

@@ -1,6 +1,7 @@
 """generate_vacancies, lint_vacancies and audit_visibility."""
 
 import json
+import re
 from datetime import timedelta
 from itertools import product
 
@@ -13,6 +14,7 @@ from rest_framework.response import Response
 
 from applications.models import Token
 from forms_structure import operations
+from jobsite.management.commands.audit_visibility import Command
 from jobsite.site import audit, feeds, jsonld, sitemaps
 from tests.factories import make_brand, make_insider, make_option, make_recruiter, make_vacancy
 from tests.vacancies.commands import run
@@ -22,6 +24,16 @@ from vacancies.models import ListedVacancy, Place, Recruiter, Requisition, Vacan
 from vacancies.querysets import VacancyList, VacancyQuerySet
 
 pytestmark = pytest.mark.django_db
+
+
+def track(method, paths):
+    """Return `method`, which appends the path of each call to `paths`."""
+
+    def call(self, path, *args):
+        paths.append(path)
+        return method(self, path, *args)
+
+    return call
 
 
 # --- generate_vacancies ---
@@ -67,11 +79,13 @@ def test_generated_vacancies_are_the_same_for_the_same_seed(filters, at):
         *((("issue_token", *words), "")
           for words in (("nobody",), ("gone",), ("eve", "--days", "0"), ("eve", "--days", "3651"))),
         (("audit_visibility", "--at", "soon"), ""),
+        (("audit_visibility", "--sample", "0"), "--sample must be 1 or more; received 0."),
     ],
 )  # fmt: skip
 def test_wrong_arguments_are_usage_errors(words, message):
     User.objects.create_user("eve")
     User.objects.create_user("gone", is_active=False)
+    make_vacancy()
     with pytest.raises(CommandError) as refused:
         call_command(*words)
     assert (refused.value.returncode, str(refused.value)[: len(message)]) == (2, message)
@@ -269,6 +283,34 @@ def test_audit_finds_no_differences(every_kind, settings):
         code, summary, _ = run("audit_visibility", "--at", moment)
         found = (code, f"{published} of them published: no disagreements." in summary)
         assert found == (0, True), moment
+
+
+@pytest.mark.slow("audits pages twice")
+def test_sample_of_an_audit_has_what_ends_or_changed_last(at, settings, monkeypatch):
+    settings.CAREER_SITE = True
+    for day in range(1, 13):
+        make_vacancy(publish_from=at - timedelta(days=100 + day))
+    ending = make_vacancy(publish_until=at + timedelta(minutes=1), publish_from=at - timedelta(days=200))
+    changed = make_vacancy(publish_from=at - timedelta(days=300))
+    Vacancy.objects.exclude(pk=changed.pk).update(updated_at=at - timedelta(days=9))
+    asked = []
+    monkeypatch.setattr(Command, "_get", track(Command._get, asked))
+    monkeypatch.setattr(Command, "_page", track(Command._page, asked))
+
+    def pages():
+        found = {int(pk) for path in asked for pk in re.findall(r"^/(?:v1/vacancies|jobs)/(\d+)", path)}
+        asked.clear()
+        return found
+
+    code, summary, lines = run("audit_visibility", "--sample", "4", "--seed", "7")
+    first = pages()
+    assert (code, lines, len(first), {ending.pk, changed.pk} <= first) == (0, [], 4, True)
+    assert summary == (
+        "A sample of 4 (--seed 7) of 14 vacancies at 2026-03-02 09:30:15, 14 of them published: "
+        "no disagreements."
+    )
+    assert run("audit_visibility", "--sample", "4", "--seed", "7")[0] == 0
+    assert pages() == first
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 import logging
+import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -39,16 +40,20 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--at", help="ISO 8601 time in the site's time zone (now)")
+        parser.add_argument("--sample", type=int, help="all lists, but the pages of so many vacancies")
+        parser.add_argument("--seed", type=int, help="repeat the sample of an earlier run")
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.at = self._parse_at(options["at"])
-        vacancies = Vacancy.objects.only("audience", "is_hot", "status", "publish_from", "publish_until")
-        self.vacancies = {vacancy.pk: vacancy for vacancy in vacancies.order_by("pk").iterator()}
+        fields = ("audience", "is_hot", "status", "publish_from", "publish_until", "updated_at")
+        vacancies = Vacancy.objects.only(*fields).order_by("pk")
+        self.vacancies = {vacancy.pk: vacancy for vacancy in vacancies.iterator()}
+        sample = self._sample(options["sample"], options["seed"])
         shown = [v for v in self.vacancies.values() if v.state_at(self.at) is State.PUBLISHED]
-        hidden_from_outsiders = sum(v.audience == Audience.INTERNAL for v in shown)
+        hidden_from_outsiders = sum(v.audience == Audience.INTERNAL for v in shown if v.pk in self.pks)
         self.client = Client(raise_request_exception=True)
         rounds = 2 if settings.CAREER_SITE else 1
-        total = rounds * len(self.vacancies) + hidden_from_outsiders
+        total = rounds * len(self.pks) + hidden_from_outsiders
         self.bar = self.progress(total=total, unit="vacancy")
         logging.getLogger("django.request").setLevel(logging.ERROR)  # most of these requests are a 404
         with self.bar, override_settings(ALLOWED_HOSTS=["*"], RATE_LIMIT="off"):
@@ -58,13 +63,30 @@ class Command(BaseCommand):
                 breaches += [f"outsider: {breach}" for breach in self._audit(shown, insider=False)]
             if settings.CAREER_SITE:
                 self.bar.set_description("career site")
-                site = SiteAudit(self._page, at=self.at, progress=self.bar.update)
+                site = SiteAudit(self._page, at=self.at, pks=self.pks, progress=self.bar.update)
                 breaches += [f"career site: {breach}" for breach in site.differences()]
         summary = (
-            f"{len(self.vacancies)} vacancies at {timezone.localtime(self.at):%Y-%m-%d %H:%M:%S}, "
+            f"{sample}{len(self.vacancies)} vacancies at {timezone.localtime(self.at):%Y-%m-%d %H:%M:%S}, "
             f"{len(shown)} of them published: {len(breaches) or 'no'} disagreements."
         )
         self.finish(summary, ok=not breaches, lines=breaches, breaches=breaches, published=len(shown))
+
+    def _sample(self, count: int | None, seed: int | None) -> str:
+        """Choose the vacancies whose pages are requested: all, or `count`: a quarter whose start or end is
+        nearest, a quarter that changed last, others at random. Return the begin of the summary."""
+        self.pks = set(self.vacancies)
+        if count is None or count >= len(self.pks):
+            return ""
+        if count < 1:
+            raise UsageError(f"--sample must be 1 or more; received {count}.")
+        rows, part = [*self.vacancies.values()], -(-count // 4)
+        bounds = {v.pk: [each for each in (v.publish_from, v.publish_until) if each] for v in rows}
+        rows.sort(key=lambda v: min((abs(self.at - each) for each in bounds[v.pk]), default=timedelta.max))
+        chosen = [*rows[:part], *sorted(rows, key=lambda v: v.updated_at)[-part:]]
+        seed = random.randrange(10**6) if seed is None else seed
+        others = random.Random(seed).sample(sorted(self.pks), len(self.pks))
+        self.pks = {*[*dict.fromkeys([*(v.pk for v in chosen), *others])][:count]}
+        return f"A sample of {count} (--seed {seed}) of "
 
     def _parse_at(self, text: str | None) -> datetime:
         if text is None:
@@ -89,16 +111,17 @@ class Command(BaseCommand):
             yield from compare(path, {v.pk for v in shown if belongs(v)}, set(self._walk(path)))
         external = [v for v in shown if v.audience != Audience.INTERNAL]
         # Outsiders see a subset of what insiders see: check only the internal vacancies.
-        pks = self.vacancies if insider else {v.pk for v in shown if v.audience == Audience.INTERNAL}
+        sampled = {v.pk for v in shown} & self.pks
+        pks = self.pks if insider else {v.pk for v in shown if v.audience == Audience.INTERNAL} & self.pks
         self.bar.set_description(f"{who}: each vacancy")
         seen: dict[str, set[Any]] = {path: set() for path in SINGLES}
-        for pk in pks:
+        for pk in sorted(pks):
             self.bar.update()
             for path in SINGLES:
                 if self._get(path.replace("{id}", str(pk)))[0] == 200:
                     seen[path].add(pk)
         for path, ids in seen.items():
-            yield from compare(path, {v.pk for v in shown} if insider else set(), ids)
+            yield from compare(path, sampled if insider else set(), ids)
         self.bar.set_description(f"{who}: filters")
         yield from compare("/v1/filters", *self._filter_counts(external))
 

@@ -1,11 +1,30 @@
+from typing import Any
+
+from django.core.management.base import CommandParser
+
 from jobsite.accounts import roles
+from jobsite.db.transactions import dry_run
 from jobsite.ops.commands import Command as BaseCommand
 
 
 class Command(BaseCommand):
-    help = "Create the roles as groups, or reset their permissions."
+    help = "Create the roles, and add permissions that are new in this release. Changes of the site stay."
 
-    def handle(self, *args: object, **options: object) -> None:
-        changed = roles.create()
-        summary = f"Set {', '.join(changed)}." if changed else "Nothing changed."
-        self.finish(summary, changed=changed, roles=list(roles.NAMES))
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--dry-run", action="store_true", help="print what would change, write nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with dry_run(options["dry_run"]):
+            changes = roles.create()
+        verb = "Would set" if options["dry_run"] else "Set"
+        signed = [(role, zip("+-", names, strict=True)) for role, names in changes.items()]
+        self.finish(
+            f"{verb} {', '.join(changes)}." if changes else "Nothing changed.",
+            lines=[
+                f"{role}: {sign}{each}" for role, pairs in signed for sign, names in pairs for each in names
+            ],
+            changed=list(changes),
+            added={role: added for role, (added, _removed) in changes.items()},
+            removed={role: removed for role, (_added, removed) in changes.items()},
+            roles=list(roles.NAMES),
+        )

@@ -64,13 +64,16 @@ class Command(BaseCommand):
             ensure_free(port)
         self.written = lambda: "Tables may have been created, but no content. Run it again."
         count_unapplied_migrations()  # reports an unusable database
+        self.phase("Compiling the translations, and creating the tables")
         call_command("compilemessages", stdout=StringIO())
         call_command("migrate", verbosity=0)
+        self.phase("Creating brands, forms, pictures and vacancies")
         try:
-            created = content.load(at=timezone.now())
+            created = content.load(at=timezone.now(), progress=self.progress)
         except OSError as error:  # uploads
             raise CommandError(f"MEDIA_ROOT is not writable: {error}") from None
         self.written = lambda: "Vacancies were created, but no accounts and applications. Run it again."
+        self.phase("Creating accounts, applications and submissions")
         with transaction.atomic():  # create the account together with its applications
             new_accounts = accounts.create()
             if "applicant" in new_accounts:
@@ -82,6 +85,7 @@ class Command(BaseCommand):
             if error.status != HTTPStatus.SERVICE_UNAVAILABLE:
                 raise
             raise CommandError(f"PRIVATE_ROOT is not writable: {settings.PRIVATE_ROOT}") from None
+        self.phase("Counting for the start page and the reports")
         call_command("update_statistics", stdout=StringIO())
         self.written = lambda: "All demo content was created."
         base = f"http://{HOST}:{port}"
@@ -98,6 +102,9 @@ class Command(BaseCommand):
             # a thread, which ends with the server
             threading.Thread(target=make_dispatcher(Stop(), base).run, name="deliver", daemon=True).start()
             call_command("runserver", f"{HOST}:{port}", use_reloader=False)
+
+    def phase(self, text: str) -> None:
+        self.stderr.write(f"{text} ...")  # some phases take seconds
 
 
 def ensure_free(port: int) -> None:

@@ -1,19 +1,24 @@
 """The permissions of each role, page by page (docs/decisions.md #58). No user can extend their own
 permissions."""
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import StringIO
 from typing import Any
 
 import pytest
 from django.contrib import admin
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
+from django.core.management import call_command
 from django.db import connection
 from django.test import Client, RequestFactory
 
 from jobsite.accounts import roles
+from jobsite.admin.checks import roles_have_their_permissions
 from jobsite.db.transactions import dry_run
+from jobsite.models import GivenPermissions
 from tests import admin_pages
 from tests.admin_pages import address, build, kind_of, posted, routes, signed_in, stored
 from vacancies.models import Vacancy
@@ -338,11 +343,57 @@ def test_roles_of_every_brand_and_their_permissions_after_a_reset(world):
         found = signed_in(world, role).get("/admin/vacancies/vacancy/?state=all").context["cl"].result_list
         assert {row.pk for row in found} == set(Vacancy.objects.values_list("pk", flat=True))
 
-    assert roles.create() == []
-    group = Group.objects.get(name=A)
-    group.permissions.add(*Group.objects.get(name=R).permissions.all())
-    Group.objects.get(name=V).delete()
+    assert roles.create() == {}
     other = Group.objects.create(name="Ours")
-    assert roles.create() == [V, A]
-    assert all(row.codename.startswith(("view_", "work_for")) for row in group.permissions.all())
+    Group.objects.get(name=V).delete()
+    assert [*roles.create()] == [V]
     assert other.permissions.count() == 0
+
+
+def test_roles_get_what_is_new_and_keep_what_the_site_changed(db, monkeypatch):
+    """An upgrade adds the permissions of its release, also to a role of a site that never recorded any."""
+    monkeypatch.setattr(roles, "NAMES", (R,))
+    before_release = roles.RECRUITER
+    roles.create()
+    group = Group.objects.get(name=R)
+
+    def change(verb, *codenames):
+        getattr(group.permissions, verb)(*Permission.objects.filter(codename__in=codenames))
+
+    def stored():
+        return {f"{each.content_type.app_label}.{each.codename}" for each in group.permissions.all()}
+
+    before = stored()
+    change("remove", "export_application")  # by the site
+    change("add", "add_brand")
+    of_the_site = stored()
+    assert (roles.lacking(), roles.create(), stored()) == ({}, {}, of_the_site)
+
+    release = roles.RECRUITER | {"vacancies.brand": "view delete", "vacancies.vacancytemplate": "view"}
+    monkeypatch.setitem(roles.ROLES, R, (release, {}))
+    gone = [f"vacancies.{verb}_vacancytemplate" for verb in ("add", "change", "delete")]
+    assert roles.lacking() == {R: ["vacancies.delete_brand"]}
+    [warning] = roles_have_their_permissions()
+    assert (warning.id, warning.msg) == (
+        "jobsite.W045",
+        "Roles lack permissions of this release: Recruiter (1).",
+    )
+    call_command("create_roles", "--dry-run", "--format", "json", stdout=(out := StringIO()))
+    shown = json.loads(out.getvalue())
+    assert (shown["summary"], shown["added"], shown["removed"]) == (
+        "Would set Recruiter.",
+        {R: ["vacancies.delete_brand"]},
+        {R: gone},
+    )
+    assert stored() == of_the_site
+    call_command("create_roles", stdout=(out := StringIO()), stderr=(errors := StringIO()))
+    assert out.getvalue() == "Set Recruiter.\n"
+    assert errors.getvalue().splitlines()[0] == "Recruiter: +vacancies.delete_brand"
+    assert stored() == of_the_site - set(gone) | {"vacancies.delete_brand"}
+    assert roles_have_their_permissions() == []
+
+    GivenPermissions.objects.all().delete()  # the first run on a site of an earlier release
+    monkeypatch.setitem(roles.ROLES, R, (before_release, {}))
+    assert roles.lacking() == {R: ["applications.export_application", *gone]}
+    roles.create()
+    assert stored() >= before
