@@ -10,13 +10,14 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, NoReturn
 
 from django.utils import timezone
 from rest_framework import ISO_8601, serializers
 
+from jobsite.days import start_of_day
 from jobsite.fields import WebURLField
 from jobsite.types import JsonObject
 
@@ -212,7 +213,7 @@ class EndField(DateTimeField):
                 if not 1900 <= day.year <= 2200:
                     self.fail("range")
                 zone = self.context.get("zone") or timezone.get_current_timezone()
-                return datetime.combine(day + timedelta(days=1), time.min, zone).astimezone(UTC)
+                return start_of_day(day + timedelta(days=1), zone)
         return super().to_internal_value(value)
 
 
