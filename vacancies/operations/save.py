@@ -95,6 +95,7 @@ def plan_save(
     at: datetime,
     is_approved: bool = False,
     skips_missing: bool = False,
+    is_undo: bool = False,
     forms: QuerySet | None = None,
 ) -> Plan:
     """Return what `save_content` with these arguments would do. Writes nothing. `vacancy` is as stored, or
@@ -116,8 +117,8 @@ def plan_save(
     set_values(after, changes)
     plan = Plan(after, before, changes, missing=missing)
     checked = set(changes)
-    if vacancy.pk and not stored:  # deleted: it may have been published, and have ended since
-        checked -= {"status", "publish_until"}
+    if is_undo:  # it was so before: it may have ended, or have been imported without a description
+        checked -= {"status", "publish_until", "description"}
     if reasons := save_blockers(after=after, changed=checked, at=at):
         raise ValidationError(reasons)
     if is_approved or not needs_approval(before=stored, after=after, changed=changes, at=at):
@@ -148,14 +149,16 @@ def save_content(
     change: Change | None = None,
     is_approved: bool = False,
     skips_missing: bool = False,
+    is_undo: bool = False,
     forms: QuerySet | None = None,
 ) -> Saved:
     """Write the fields `wanted` of `vacancy`, in the format of Version.content, and record the version. A
     file can be an upload.
 
     With `base`, the content that the author started from, only what the author changed is written. What needs
-    approval is submitted instead. If `skips_missing`, related rows that no longer exist are left out, and so
-    is a form that is not among `forms`. Raises ConflictError and ValidationError as `plan_save`.
+    approval is submitted instead. If `is_undo`, the content may have ended already. If `skips_missing`,
+    related rows that no longer exist are left out, and so is a form that is not among `forms`. Raises
+    ConflictError and ValidationError as `plan_save`.
     """
     wanted = store_uploads(wanted)  # before rows are locked: an object store may take seconds
     with transaction.atomic():
@@ -164,7 +167,7 @@ def save_content(
             vacancy = Vacancy.objects.select_for_update().get(pk=vacancy.pk)
         plan = plan_save(
             vacancy, wanted, base=base, at=at, is_approved=is_approved, skips_missing=skips_missing,
-            forms=forms,
+            is_undo=is_undo, forms=forms,
         )  # fmt: skip
         change = change or (Change.CREATED if is_new else Change.CHANGED)
         saved = Saved(plan.vacancy, plan)

@@ -270,10 +270,13 @@ def test_an_import_can_be_undone(anna, nurse, brand, at):
 
     assert message.startswith("1 vacancy was created. 2 vacancies were changed. <button")
     url = re.search('formaction="(.*?)"', message)[1]
-    Vacancy.objects.filter(title="Cook").update(location="Ghent", updated_at=at + timedelta(minutes=1))
+    Vacancy.objects.filter(title="Cook").update(title="Head cook", updated_at=at + timedelta(minutes=1))
     undone = messages_of(anna.post(url))[1:]
-    assert undone == ["Undone for 2 vacancies.", "“Cook” was not changed. It was changed in the meantime."]
-    assert [row[:-1] for row in exported(anna) if row[1] not in ("Cook", "Baker")] == [
+    assert undone == [
+        "Undone for 3 vacancies.",
+        "“Head cook”: Not restored: Title. It was changed in the meantime.",
+    ]
+    assert [row[:-1] for row in exported(anna) if row[1] not in ("Head cook", "Baker")] == [
         row for row in before if row[1] != "Baker"
     ]
     assert not Vacancy.objects.filter(title="Driver").exists()
