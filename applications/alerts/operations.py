@@ -1,13 +1,20 @@
-"""Writes of job alerts: sign-up, confirmation, frequency. `privacy.erase_alert` ends them."""
+"""Writes of job alerts: sign-up, confirmation, frequency, new values. `privacy.erase_alert` ends them."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from urllib.parse import quote
 
 from django.db import transaction
 
 from applications.alerts.mail import queue_confirmation
-from applications.models import JobAlert, Message
+from applications.alerts.queries import values_of
+from applications.models import JobAlert, Message, ToldVacancy
+from applications.models.alert import QUERY_MAX
 from applications.querysets import folded_address
+from jobsite.api import parameters
 from jobsite.db.locks import lock_transaction
+from vacancies.choices import Fact, Keyword
+from vacancies.filtersets import filter_name
 from vacancies.models import Brand
 
 UNCONFIRMED_FOR = timedelta(days=7)
@@ -63,3 +70,31 @@ def set_frequency(alert: JobAlert, frequency: str) -> None:
         )
         same.exclude(pk=alert.pk).delete()
         JobAlert.objects.filter(pk=alert.pk).update(frequency=frequency)
+
+
+def replace_values(keyword: Keyword | Fact, new: Mapping[str, str]) -> None:
+    """Replace values of the filter `keyword` in all queries, because options were merged or renamed."""
+    name = filter_name(keyword)
+    for alert in JobAlert.objects.filter(query__contains=quote(name)).order_by("pk").select_for_update():
+        values = values_of(alert.query)
+        chosen = set(values.get(name, "").split(","))
+        values[name] = ",".join(sorted({new.get(each, each) for each in chosen}))
+        query = parameters.encode({**values})
+        if chosen.isdisjoint(new) or len(query) > QUERY_MAX:
+            continue
+        own = JobAlert.objects.filter(address_folded=alert.address_folded, frequency=alert.frequency)
+        same = own.filter(query=query, brand=alert.brand_id).exclude(pk=alert.pk).first()
+        kept = _joined(alert, same) if same else alert
+        kept.query = query
+        kept.save(update_fields=["query", "told_at"])
+
+
+def _joined(*alerts: JobAlert) -> JobAlert:
+    """Keep one of two alerts, a confirmed one if possible, which then has told what either told."""
+    kept, other = sorted(alerts, key=lambda alert: (alert.confirmed_at is None, alert.pk))
+    told = ToldVacancy.objects.filter(alert=other)
+    told.exclude(vacancy__in=kept.told.values("vacancy")).update(alert=kept)
+    other.messages.update(alert=kept)
+    kept.told_at = min(kept.told_at, other.told_at)
+    other.delete()
+    return kept

@@ -24,9 +24,10 @@ from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.languages import site_language
 from jobsite.types import UserRequest
 from vacancies.admin.base import PartInline, PositionedFormSet
+from vacancies.choices import Keyword
 from vacancies.fields import free_value
 from vacancies.models import Filter, FilterOption, VacancyOption
-from vacancies.operations.options import merge_options
+from vacancies.operations.options import merge_options, values_replaced
 
 MAX_EDITED_OPTIONS = 200  # options edited in one page
 OPTIONS_PER_PAGE = 50  # options in one answer to a search
@@ -43,8 +44,19 @@ def in_use(option: FilterOption, uses: int) -> str:
     ) % {"option": option.label, "count": uses}
 
 
+def follow_value(form: BaseModelForm) -> None:
+    """Replace the value of an option that was given another one in stored queries."""
+    before, option = form.initial.get("value"), form.instance
+    if before and before != option.value:
+        values_replaced(Keyword(option.filter.keyword), {before: option.value})
+
+
 class FilterOptionFormSet(PositionedFormSet):
     """Options with unique labels and values, also among new rows. Options in use cannot be deleted."""
+
+    def save_existing(self, form: BaseModelForm, obj: FilterOption, commit: bool = True) -> FilterOption:
+        follow_value(form)
+        return super().save_existing(form, obj, commit)  # type: ignore[no-any-return]
 
     def clean(self) -> None:
         for form in self.forms:  # before Django's own check, which lists every link
@@ -196,6 +208,7 @@ class FilterOptionAdmin(JobsiteAdmin):
         if not change and "position" not in form.changed_data:
             obj.position = obj.filter.next_position()
         super().save_model(request, obj, form, change)
+        follow_value(form)
 
     @display(description=gettext_lazy("Vacancies"), ordering="use_count")
     def used(self, option: object) -> int:
