@@ -1,10 +1,12 @@
 """Conversion of HTML from other systems to the allowed markup, with a list of the alterations."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape, unescape
+from html.entities import html5
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
@@ -50,6 +52,8 @@ _LINE_END = re.compile(r"\r\n|[\r\v\f\x85\u2028\u2029]")
 _OPAQUE_TAG = re.compile(rf"<({'|'.join(sorted(OPAQUE))})\b", re.IGNORECASE)
 _TAG = re.compile(r"<([a-z][^\s/<>]*)", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"\s([a-z_:][-a-z0-9_:.]*)\s*=", re.IGNORECASE)
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
+_TAG_START = re.compile(r"<[a-zA-Z/!?]")
 _SCHEME = re.compile(r"\b([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 
 
@@ -143,6 +147,29 @@ def unescaped(html: str) -> str:
             break
         html = unescape(html)
     return html
+
+
+def without_entities(line: str) -> str:
+    """Return plain text of one line with the characters that its HTML entities stand for: "R&D" for
+    "R&amp;D". Once, as a browser does. What is no entity ("AT&T", "&copy") stays, and so does a line that
+    would show tags. Spaces become plain ones, and invisible characters are removed."""
+    text = _ENTITY.sub(_character, line)
+    before, after = (len(_TAG_START.findall(each)) for each in (line, text))
+    return line if after > before else text
+
+
+def has_tags(line: str) -> bool:
+    """Whether plain text has HTML tags, perhaps escaped."""
+    return bool(_MARKUP.search(unescape(line)))
+
+
+def _character(entity: re.Match[str]) -> str:
+    name = entity[0]
+    character = unescape(name) if name[1] == "#" or name[1:] in html5 else name
+    if character.isspace():
+        return " "
+    kind = unicodedata.category(character[0]) if character else "Cc"
+    return "" if kind == "Cf" else name if kind == "Cc" or character == "\ufffd" else character
 
 
 @dataclass

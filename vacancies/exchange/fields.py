@@ -19,6 +19,7 @@ from rest_framework import ISO_8601, serializers
 
 from jobsite.days import start_of_day
 from jobsite.fields import WebURLField
+from jobsite.text.html_conversion import has_tags, without_entities
 from jobsite.types import JsonObject
 
 ID_MAX = 2**53 - 1  # the largest integer that every JSON parser reads exactly; leaves room for new ids
@@ -55,11 +56,11 @@ class TextField(serializers.CharField):
 
 
 class LineField(TextField):
-    """Text of one line. Line breaks are replaced by spaces; control characters and bidirectional overrides
-    are removed. Both are reported. NUL is refused, as in every text."""
+    """Text of one line. HTML entities are converted, line breaks are replaced by spaces; control characters
+    and bidirectional overrides are removed. This and tags are reported. NUL is refused, as in every text."""
 
     def to_internal_value(self, data: Any) -> str:
-        text = super().to_internal_value(data)
+        text = _converted(self, super().to_internal_value(data))
         line = _BREAKS.sub(" ", text).strip() if _BREAKS.search(text) else text
         if line != text:
             _report(self, "line_breaks", f"replaced line breaks by spaces; received {format_value(text)}")
@@ -78,6 +79,9 @@ class UrlField(TextField):
     def __init__(self, **kwargs: Any) -> None:
         defaults = {"max_length": 1000, "validators": WebURLField.default_validators}
         super().__init__(**defaults | kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        return _converted(self, super().to_internal_value(data))
 
 
 class ChoiceField(serializers.ChoiceField):
@@ -215,6 +219,15 @@ class EndField(DateTimeField):
                 zone = self.context.get("zone") or timezone.get_current_timezone()
                 return start_of_day(day + timedelta(days=1), zone)
         return super().to_internal_value(value)
+
+
+def _converted(field: serializers.Field, text: str) -> str:
+    plain = without_entities(text)
+    if plain != text:
+        _report(field, "html_entities", f"converted HTML entities; received {format_value(text)}")
+    elif has_tags(text):
+        _report(field, "html_tags", f"has HTML tags, which are shown as text; received {format_value(text)}")
+    return plain
 
 
 def _is_invisible(character: str) -> bool:

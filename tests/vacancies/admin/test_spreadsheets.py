@@ -556,3 +556,15 @@ def test_a_new_row_has_the_brand_that_the_form_preselects(colleague, nurse):
     make_brand("A second one").members.add(User.objects.get(username="colleague"))
     shown = upload(colleague, csv_file(["Title"], ["New"]))
     assert changes(shown)["Brand"] == "<div><ins>A second one</ins></div>"
+
+
+def test_entities_are_converted_with_a_note(anna, nurse):
+    make_option("regions", "R&D")
+    shown = upload(anna, csv_file(["id", "title", "regions"], [nurse.pk, "R&amp;D manager", "R&amp;D"]))
+    assert shown.context["changed"][0].notes == [
+        "HTML entities were converted: “R&amp;D manager” became “R&D manager”.",
+        "HTML entities were converted: “R&amp;D” became “R&D”.",
+    ]
+    confirm(anna, shown)
+    nurse.refresh_from_db()
+    assert (nurse.title, [str(option) for option in nurse.options.all()]) == ("R&D manager", ["R&D"])

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from jobsite.languages import LANGUAGES as SITE_LANGUAGES
 from jobsite.spreadsheets.reading import Formula
-from jobsite.text.html_conversion import convert, is_escaped
+from jobsite.text.html_conversion import convert, is_escaped, without_entities
 from jobsite.text.iso_names import country_name, language_name
 from jobsite.types import JsonObject
 from vacancies.admin.spreadsheets.columns import (
@@ -27,7 +27,7 @@ from vacancies.admin.spreadsheets.columns import (
 from vacancies.choices import COUNTRIES, LANGUAGES, PLACES_MAX, Keyword, PlaceKind
 from vacancies.cities import find_city
 from vacancies.exchange.columns import FLAGS
-from vacancies.fields import HtmlField
+from vacancies.fields import HtmlField, html_fields
 from vacancies.history.versions import Content, as_json, decimal_text
 from vacancies.models import Place, State, Status, Vacancy
 
@@ -54,6 +54,10 @@ class Values:
         """Return what a browser would post. Raise CellError if the text is not allowed."""
         if isinstance(text, Formula):
             raise CellError(_("Formulas are not read. Replace it by its value."))
+        if name not in html_fields(Vacancy) and (plain := without_entities(text)) != text:
+            note = _("HTML entities were converted: “%(before)s” became “%(after)s”.")
+            self.notes.append(note % {"before": text, "after": plain})
+            text = plain
         if name == "places":
             return self._places(text)
         if name not in self.form.fields:
