@@ -558,6 +558,21 @@ def test_a_new_row_has_the_brand_that_the_form_preselects(colleague, nurse):
     assert changes(shown)["Brand"] == "<div><ins>A second one</ins></div>"
 
 
+def test_what_is_not_a_value_is_an_error_of_its_cell(anna, nurse):
+    book = Workbook()
+    book.active.append(["ID", "Title", "Location", "Minimum pay", "Reference"])
+    book.active.append([nurse.pk, "#REF!", "#N/A", 2500, datetime(2026, 12, 3)])
+    book.active["D2"].number_format = "#,##0 €"
+    file = BytesIO()
+    book.save(file)
+    shown = upload(anna, SimpleUploadedFile("v.xlsx", file.getvalue()))
+    assert [(number, column, text) for number, column, text, _why in errors(shown)] == [
+        (2, "Title", "#REF!"),
+        (2, "Location", "#N/A"),
+        (2, "Reference", "2026-12-03"),
+    ]
+
+
 def test_entities_are_converted_with_a_note(anna, nurse):
     make_option("regions", "R&D")
     shown = upload(anna, csv_file(["id", "title", "regions"], [nurse.pk, "R&amp;D manager", "R&amp;D"]))

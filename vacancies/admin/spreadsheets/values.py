@@ -14,7 +14,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from jobsite.languages import LANGUAGES as SITE_LANGUAGES
-from jobsite.spreadsheets.reading import Formula
+from jobsite.spreadsheets.reading import Formatted, Formula
 from jobsite.text.html_conversion import convert, is_escaped, without_entities
 from jobsite.text.iso_names import country_name, language_name
 from jobsite.types import JsonObject
@@ -28,6 +28,7 @@ from vacancies.choices import COUNTRIES, LANGUAGES, PLACES_MAX, Keyword, PlaceKi
 from vacancies.cities import find_city
 from vacancies.exchange.columns import FLAGS
 from vacancies.fields import HtmlField, html_fields
+from vacancies.history.diff import LISTS
 from vacancies.history.versions import Content, as_json, decimal_text
 from vacancies.models import Place, State, Status, Vacancy
 
@@ -52,8 +53,8 @@ class Values:
 
     def value(self, name: str, text: str) -> object:
         """Return what a browser would post. Raise CellError if the text is not allowed."""
-        if isinstance(text, Formula):
-            raise CellError(_("Formulas are not read. Replace it by its value."))
+        if isinstance(text, Formula) or (isinstance(text, Formatted) and _is_text(name)):
+            raise CellError(str(text.reason))
         if name not in html_fields(Vacancy) and (plain := without_entities(text)) != text:
             note = _("HTML entities were converted: “%(before)s” became “%(after)s”.")
             self.notes.append(note % {"before": text, "after": plain})
@@ -153,6 +154,14 @@ class Values:
         html, alterations = convert(text)
         self.notes += (each.message for each in alterations)
         return str(html)
+
+
+def _is_text(name: str) -> bool:
+    """Whether the column is neither a number nor a date nor a flag."""
+    if name in LISTS or name in Keyword.values:
+        return True
+    kinds = models.DecimalField, models.IntegerField, models.DateField, models.BooleanField
+    return name != "last_day" and not isinstance(Vacancy._meta.get_field(name), kinds)
 
 
 def _choice(text: str, labels: Mapping[Any, object], more: JsonObject | None = None) -> object:
