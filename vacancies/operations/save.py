@@ -3,7 +3,7 @@
 which change the same few plain fields of many vacancies, call `save_values`."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -46,19 +46,11 @@ from vacancies.models import (
     needs_approval,
 )
 from vacancies.models.approval import PUBLIC
-from vacancies.operations.approval_requests import request_approval
+from vacancies.operations.approval_requests import ConflictError, request_approval
 from vacancies.operations.blockers import save_blockers
 from vacancies.operations.options import save_options
 
 BATCH = 500
-
-
-class ConflictError(Exception):
-    """Somebody else changed the same fields, and to other values. Nothing was saved."""
-
-    def __init__(self, fields: list[str]) -> None:
-        super().__init__(", ".join(fields))
-        self.fields = fields
 
 
 @dataclass
@@ -151,14 +143,15 @@ def save_content(
     skips_missing: bool = False,
     is_undo: bool = False,
     forms: QuerySet | None = None,
+    overrides: Collection[tuple[int, str]] = (),
 ) -> Saved:
     """Write the fields `wanted` of `vacancy`, in the format of Version.content, and record the version. A
     file can be an upload.
 
     With `base`, the content that the author started from, only what the author changed is written. What needs
     approval is submitted instead. If `is_undo`, the content may have ended already. If `skips_missing`,
-    related rows that no longer exist are left out, and so is a form that is not among `forms`. Raises
-    ConflictError and ValidationError as `plan_save`.
+    related rows that no longer exist are left out, and so is a form that is not among `forms`. `overrides` as
+    for `request_approval`. Raises ConflictError and ValidationError as `plan_save` and `request_approval`.
     """
     wanted = store_uploads(wanted)  # before rows are locked: an object store may take seconds
     with transaction.atomic():
@@ -179,7 +172,9 @@ def save_content(
                 _write(plan)
             record(plan.vacancy, change, author=author, at=at)
         if plan.requested:
-            saved.approval = request_approval(plan.vacancy, plan.requested, at=at, author=author)
+            saved.approval = request_approval(
+                plan.vacancy, plan.requested, at=at, author=author, overrides=overrides
+            )
     return saved
 
 

@@ -16,13 +16,16 @@ from jobsite.text.names import person
 from jobsite.types import UserRequest
 from vacancies.admin.edit.form_input import FILES, Files, Input, chosen_files, parse_post_data, post_data
 from vacancies.admin.edit.forms import make_forms
-from vacancies.admin.edit.merge import MINE, THEIRS, Merge, MergeInput, merge_fields
+from vacancies.admin.edit.merge import MINE, THEIRS, Merge, MergeInput, Overlap, merge_fields
 from vacancies.admin.edit.merge_rows import RowMerge
-from vacancies.history.diff import marked
+from vacancies.history.diff import field_labels, lines, marked
+from vacancies.history.versions import Content
 from vacancies.models import Change, Vacancy, Version
+from vacancies.operations.approval_requests import RequestConflictError, waiting_request
 
 DECISION = "_choice-"  # and the key of an overlap
 SEEN = "_seen"  # the version that the page with the choices shows
+REQUEST = "_request"  # the waiting request that the page with the choices shows
 KEEP_EDITING = "_keep_editing"
 
 
@@ -95,10 +98,33 @@ def merged_data(request: UserRequest, merge: Merge | None) -> tuple[Input, Files
     return merge.data, Files({new: request.FILES.getlist(name) for name, new in merge.uploads.items()})
 
 
+def merge_request(error: RequestConflictError, mine: Content, stored: Content) -> Merge:
+    """Return the overlaps of what the user wants with what colleagues ask for in the waiting request."""
+    labels, theirs = field_labels(), error.waiting.changes
+    overlaps = [
+        Overlap(name, labels[name], *(lines(name, side.get(name)) for side in (stored, mine, theirs)))
+        for name in error.fields
+    ]
+    return Merge({}, {}, overlaps=overlaps)
+
+
+def decided_request(request: UserRequest, vacancy: Vacancy | None) -> tuple[set[tuple[int, str]], set[str]]:
+    """Return the fields of the waiting request that the user chose to replace, with its id, and those that
+    the user chose to leave."""
+    waiting = waiting_request(vacancy) if vacancy and REQUEST in request.POST else None
+    if waiting is None or request.POST[REQUEST] != str(waiting.pk):
+        return set(), set()
+    chosen = {name: request.POST.get(f"{DECISION}{name}") for name in waiting.changes}
+    mine = {(waiting.pk, name) for name, choice in chosen.items() if choice == MINE}
+    return mine, {name for name, choice in chosen.items() if choice == THEIRS}
+
+
 def conflict_page(
-    admin: ModelAdmin, request: UserRequest, vacancy: Vacancy, merge: Merge, mine: Input, *, button: str
-) -> HttpResponse:
-    """Ask which text to keep, for each field that both changed."""
+    admin: ModelAdmin, request: UserRequest, vacancy: Vacancy, merge: Merge, mine: Input, *, button: str,
+    error: RequestConflictError | None = None,
+) -> HttpResponse:  # fmt: skip
+    """Ask which text to keep, for each field that both changed; `error` if the other text waits for
+    approval."""
     people = authors_since(vacancy, next(iter(mine.get("version", ())), ""))
     chosen = [each.partition("=") for each in mine.get(FILES, ())]
     context = {
@@ -106,8 +132,9 @@ def conflict_page(
         "title": _("Choose between two changes: %(vacancy)s") % {"vacancy": vacancy},
         "opts": admin.opts,
         "original": vacancy,
-        "people": names(people),
-        "updated_at": format_datetime(vacancy.updated_at),
+        "people": error.people if error else names(people),
+        "updated_at": format_datetime(error.waiting.submitted_at if error else vacancy.updated_at),
+        "waiting": error and error.waiting.pk,
         "from_theirs": merge.from_theirs,
         "overlaps": [
             {"overlap": each, "mine": _compared(each.base, each.mine),

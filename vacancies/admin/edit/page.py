@@ -22,7 +22,15 @@ from vacancies.admin.base import TABLE_NOTE
 from vacancies.admin.date_rules import date_rules
 from vacancies.admin.edit import template as templates
 from vacancies.admin.edit.autosave import NEW, Unsaved, find_unsaved, form_url, key_of, mark_saved, store
-from vacancies.admin.edit.conflict import KEEP_EDITING, conflict_page, merge_posted, merged_data, merged_note
+from vacancies.admin.edit.conflict import (
+    KEEP_EDITING,
+    conflict_page,
+    decided_request,
+    merge_posted,
+    merge_request,
+    merged_data,
+    merged_note,
+)
 from vacancies.admin.edit.form_input import FILES, chosen_files, post_data
 from vacancies.admin.edit.forms import EditForms, Start, make_forms
 from vacancies.admin.edit.merge import Merge
@@ -31,9 +39,9 @@ from vacancies.admin.edit.requisition import box
 from vacancies.admin.edit.typing_aids import typing_aids
 from vacancies.admin.publication.approval import last_request
 from vacancies.fields import html_fields
-from vacancies.history.versions import Content
+from vacancies.history.versions import Content, read_content
 from vacancies.models import State, Vacancy
-from vacancies.operations.approval_requests import SUBMITTED
+from vacancies.operations.approval_requests import SUBMITTED, RequestConflictError
 from vacancies.operations.save import Saved, save_content
 from vacancies.quality import content_warnings, with_warnings
 
@@ -112,10 +120,16 @@ class EditPage:
             wanted["attachments"] = [*chosen, *wanted["attachments"]]
             if "edit" in self.request.GET:
                 return self._save_template(wanted)
+        overrides, left = decided_request(self.request, self.vacancy)
+        wanted = {name: value for name, value in wanted.items() if name not in left}
         try:
             saved = save_content(
-                self.vacancy or Vacancy(), wanted, author=self.request.user, at=timezone.now()
-            )
+                self.vacancy or Vacancy(), wanted, author=self.request.user, at=timezone.now(),
+                overrides=overrides,
+            )  # fmt: skip
+        except RequestConflictError as error:
+            assert self.vacancy is not None
+            return self._ask(merge_request(error, wanted, read_content(self.vacancy)), error)
         except ValidationError as error:
             forms.form.add_reasons(error.message_dict)
             return self._refused(forms, merge)
@@ -130,12 +144,17 @@ class EditPage:
                 return None
             store(request, vacancy.pk, merge.data)
             return redirect(form_url(vacancy))
+        return self._ask(merge)
+
+    def _ask(self, merge: Merge, error: RequestConflictError | None = None) -> HttpResponse:
+        request, vacancy = self.request, self.vacancy
+        assert vacancy is not None
         mine = post_data(request.POST)
         store(request, vacancy.pk, mine)
         files = [f"{name}={file}" for name, file in chosen_files(request.FILES).items()]
         mine[FILES] = [*mine.get(FILES, []), *files]
         button = next((name for name in ("_addanother", "_continue") if name in request.POST), "_save")
-        return conflict_page(self.admin, request, vacancy, merge, mine, button=button)
+        return conflict_page(self.admin, request, vacancy, merge, mine, button=button, error=error)
 
     def _refused(self, forms: EditForms, merge: Merge | None) -> HttpResponse:
         data = merge.data if merge else post_data(self.request.POST)
