@@ -146,11 +146,11 @@ class ParsedForm:
     def _with_line(self, item: JsonObject, key: str, path: str) -> JsonObject:
         """Return `item` with the text at `key` without HTML entities."""
         text = item.get(key)
-        if not isinstance(text, str) or (plain := without_entities(text)) == text:
-            return dict(item)
-        note = f"converted HTML entities; received {format_value(text)}"
-        self.changes.append((f"{path}.{key}", Alteration("html_entities", note)))
-        return {**item, key: plain}
+        plain = without_entities(text) if isinstance(text, str) else text
+        if plain != text:
+            note = f"converted HTML entities; received {format_value(text)}"
+            self.changes.append((f"{path}.{key}", Alteration("html_entities", note)))
+        return item | {key: plain} if key in item else dict(item)
 
     def _range(self, options: list[JsonObject], path: str) -> None:
         values = [option.get("value") if isinstance(option, dict) else option for option in options]

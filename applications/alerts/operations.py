@@ -13,7 +13,6 @@ from applications.models.alert import QUERY_MAX
 from applications.querysets import folded_address
 from jobsite.api import parameters
 from jobsite.db.locks import lock_transaction
-from vacancies.choices import Fact, Keyword
 from vacancies.filtersets import filter_name
 from vacancies.models import Brand
 
@@ -72,29 +71,24 @@ def set_frequency(alert: JobAlert, frequency: str) -> None:
         JobAlert.objects.filter(pk=alert.pk).update(frequency=frequency)
 
 
-def replace_values(keyword: Keyword | Fact, new: Mapping[str, str]) -> None:
-    """Replace values of the filter `keyword` in all queries, because options were merged or renamed."""
+def replace_values(keyword: str, new: Mapping[str, str]) -> None:
+    """Replace values of the filter `keyword` in all queries, because options were merged or renamed. Of
+    alerts that become equal, one is kept, a confirmed one if possible. It has told what the others told."""
     name = filter_name(keyword)
     for alert in JobAlert.objects.filter(query__contains=quote(name)).order_by("pk").select_for_update():
         values = values_of(alert.query)
-        chosen = set(values.get(name, "").split(","))
+        chosen = values.get(name, "").split(",")
         values[name] = ",".join(sorted({new.get(each, each) for each in chosen}))
         query = parameters.encode({**values})
-        if chosen.isdisjoint(new) or len(query) > QUERY_MAX:
+        if new.keys().isdisjoint(chosen) or len(query) > QUERY_MAX:
             continue
-        own = JobAlert.objects.filter(address_folded=alert.address_folded, frequency=alert.frequency)
-        same = own.filter(query=query, brand=alert.brand_id).exclude(pk=alert.pk).first()
-        kept = _joined(alert, same) if same else alert
-        kept.query = query
-        kept.save(update_fields=["query", "told_at"])
-
-
-def _joined(*alerts: JobAlert) -> JobAlert:
-    """Keep one of two alerts, a confirmed one if possible, which then has told what either told."""
-    kept, other = sorted(alerts, key=lambda alert: (alert.confirmed_at is None, alert.pk))
-    told = ToldVacancy.objects.filter(alert=other)
-    told.exclude(vacancy__in=kept.told.values("vacancy")).update(alert=kept)
-    other.messages.update(alert=kept)
-    kept.told_at = min(kept.told_at, other.told_at)
-    other.delete()
-    return kept
+        same = JobAlert.objects.filter(
+            address_folded=alert.address_folded, query=query, brand=alert.brand_id, frequency=alert.frequency
+        )
+        kept, *others = sorted((alert, *same), key=lambda each: (each.confirmed_at is None, each.pk))
+        for other in others:
+            told = ToldVacancy.objects.filter(alert=other)
+            told.exclude(vacancy__in=kept.told.values("vacancy")).update(alert=kept)
+            other.messages.update(alert=kept)
+            other.delete()
+        JobAlert.objects.filter(pk=kept.pk).update(query=query)

@@ -96,12 +96,9 @@ def _queue(
     page = "approval" if is_request else "change"
     language = language_of(user)
     with translation.override(language):
+        by = person(colleague) if colleague else _("A colleague")
         values = {
-            "name": names_of_authors(approval)
-            if is_request
-            else person(colleague)
-            if colleague
-            else _("A colleague"),
+            "name": names_of_authors(approval) if is_request else by,
             "vacancy": vacancy.title,
         }
         if is_request:

@@ -6,7 +6,7 @@ import lzma
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime, time
 from decimal import Decimal
 from itertools import islice
@@ -34,24 +34,13 @@ COLUMNS_MAX = 100
 CELLS_MAX = 500_000  # of an XLSX file
 _MARKS = 7  # characters "<" of a cell, at most
 EXACT_MAX = 10**15  # spreadsheets keep 15 digits of a number
-# Errors of Excel and LibreOffice in the languages of the site, "####" of a column that is too narrow, and
-# numbers that a CSV file has with fewer digits than the sheet.
+# Errors in many languages, "####" of a narrow column, and numbers that lost digits in a CSV file.
 _ERROR_VALUE = re.compile(
-    r"#(N/A|N/B|NV|(NULL|LEEG|NUL|DIV/0|DEEL/0|VALUE|WAARDE|VALEUR|WERT|REF|VERW|BEZUG|NUM|GETAL|NOMBRE|ZAHL"
-    r"|SPILL|OVERLOOP|PROPAGATION|ÜBERLAUF|CALC|CALCUL|BEREKENEN|KALK|FIELD|VELD|CHAMP|FELD|CONNECT|BLOCKED"
-    r"|UNKNOWN|BUSY|EXTERNAL|PYTHON|TIMEOUT)!|(NAME|NAAM|NOM) ?\?|GETTING_DATA)"
-    r"|(Err|Erreur|Fehler|Fout) ?:\d{3}|#{3,}|-?\d([.,]\d+)?E\+\d{2,}"
+    r"#(N/A|N/B|N/D|NV|GETTING_DATA|#{2,}|[¡¿]?[^\W\da-z_][^\W1-9a-z_]*(/0)? ?[!?])"
+    r"|(Err|Erreur|Fehler|Fout) ?:\d{3}|-?\d([.,]\d+)?E\+\d{2,}"
 )
-_OTHER_FORMAT = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*[<%{]\\?(!doctype html|html|table|\?xml|PDF|rtf)\b", re.IGNORECASE
-)
-_OTHER_PARTS = {
-    "Index/Document.iwa": "Numbers",
-    "content.xml": "ODS",
-    "xl/workbook.bin": "XLSB",
-    "word/document.xml": "Word",
-    "ppt/presentation.xml": "PowerPoint",
-}
+_OTHER_FORMAT = re.compile(rb"(?i)\W*?(?:<!doctype |<\??|%|{\\)(html|table|xml|pdf|rtf)\b")
+_OTHER_PARTS = {"Index/Document.iwa": "Numbers", "content.xml": "ODS", "xl/workbook.bin": "XLSB"}
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/(\w+)")
 MARKS_MAX = 50_000  # of a part that openpyxl reads as a whole: sheets, styles and names
 
@@ -61,14 +50,6 @@ Row = tuple[int, list[str]]  # the number that a spreadsheet shows, and the cell
 
 class SpreadsheetError(Exception):
     """The file cannot be read. The message is for the person who uploaded it."""
-
-
-class Rows(list[Row]):
-    """The rows of a file. `notes` say what of the file was read."""
-
-    def __init__(self, rows: Iterable[Row], notes: list[str]) -> None:
-        super().__init__(rows)
-        self.notes = notes
 
 
 class Formula(str):
@@ -82,26 +63,19 @@ class ErrorValue(Formula):
     """A cell whose value the spreadsheet program cannot calculate, show or keep."""
 
     __slots__ = ()
-    reason = gettext_lazy(
-        "This is not a value: an error of the spreadsheet program, a percentage, or a number with more "
-        "digits than it keeps. Correct the cell, or leave it empty."
-    )
+    reason = gettext_lazy("An error, a percentage or a rounded number. Write the value, or leave it empty.")
 
 
 class Formatted(str):
-    """A number, a date or a boolean that the spreadsheet shows in another form. In a column of texts, it
-    would change silently."""
+    """A number, date or boolean that the sheet shows in another form: no text, it would change silently."""
 
     __slots__ = ()
-    reason = gettext_lazy(
-        "The spreadsheet shows this number or date in another form. Format the cell as text, and write what "
-        "you want to import."
-    )
+    reason = gettext_lazy("The spreadsheet shows this in another form. Format the cell as text.")
 
 
-def read(file: UploadedFile, *, rows_max: int) -> Rows:
+def read(file: UploadedFile, *, rows_max: int, notes: list[str] | None = None) -> list[Row]:
     """Return the rows of a CSV or XLSX file that are not empty. Dates are as in an export (`as_text`). Of a
-    workbook, the first visible sheet is read, with its hidden rows and columns: a filter hides rows.
+    workbook, the first visible sheet is read, with hidden rows; `notes` receives its name if there are more.
 
     Raise SpreadsheetError if it is too large, has more than `rows_max` rows, or is something else.
     """
@@ -112,15 +86,14 @@ def read(file: UploadedFile, *, rows_max: int) -> Rows:
     content = file.read()
     if not content.strip():
         raise SpreadsheetError(_("The file is empty."))
-    notes: list[str] = []
-    rows = _xlsx(content, notes) if content.startswith(b"PK") else _csv(content)
+    rows = _xlsx(content, [] if notes is None else notes) if content.startswith(b"PK") else _csv(content)
     found = list(islice(_filled(rows), rows_max + 2))
     if not found:
         raise SpreadsheetError(_("The file is empty."))
     if len(found) > rows_max + 1:  # and the headings
         text = _("The file has more than %(count)d rows. Split it into several files.")
         raise SpreadsheetError(text % {"count": rows_max})
-    return Rows(found, notes)
+    return found
 
 
 def _filled(rows: Iterator[Row]) -> Iterator[Row]:
@@ -144,18 +117,18 @@ def _checked(text: str) -> str:
     return ErrorValue(text) if _ERROR_VALUE.fullmatch(text) else text
 
 
-def _refuse_format(name: str) -> None:
+def _of_format(name: str) -> SpreadsheetError:
     text = _("This is a file of the format %(format)s. Save it as XLSX or as CSV UTF-8.")
-    raise SpreadsheetError(text % {"format": name})
+    return SpreadsheetError(text % {"format": name})
 
 
 def _csv(content: bytes) -> Iterator[Row]:
     if content.startswith(b"\xd0\xcf\x11\xe0"):
         if "EncryptedPackage".encode("utf-16-le") in content:
-            raise SpreadsheetError(_has_password())
+            raise SpreadsheetError(_("The file has a password. Remove the password, and save it again."))
         raise SpreadsheetError(_("This is an old Excel file (XLS). Save it as XLSX or as CSV UTF-8."))
     if begin := _OTHER_FORMAT.match(content):
-        _refuse_format(begin[1].decode().strip("?!").upper().replace("DOCTYPE HTML", "HTML"))
+        raise _of_format(begin[1].decode().upper())
     try:
         encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
         text = content.decode(encoding).removeprefix(BOM)
@@ -180,15 +153,11 @@ def _csv(content: bytes) -> Iterator[Row]:
         raise SpreadsheetError(text) from error
 
 
-def _has_password() -> str:
-    return _("The file has a password. Remove the password, and save it again.")
-
-
 def _xlsx(content: bytes, notes: list[str]) -> Iterator[Row]:
     not_xlsx = _("This is not a CSV or XLSX file, or it is damaged. Save it again as XLSX.")
     try:
         _check_parts(content)
-        for number, row in _stored_rows(_transitional(content), notes):
+        for number, row in _stored_rows(content, notes):
             cells = [""] * (COLUMNS_MAX + 1)
             for cell in row:
                 if 0 < cell["column"] <= COLUMNS_MAX + 1:
@@ -209,11 +178,8 @@ def _check_parts(content: bytes) -> None:
     """Raise SpreadsheetError if reading the parts of an XLSX file would cost far more than sending it."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         parts = archive.infolist()
-        names = {part.filename for part in parts}
-        for name in _OTHER_PARTS.keys() & names:
-            _refuse_format(_OTHER_PARTS[name])
-        if any(part.flag_bits & 1 for part in parts):
-            raise SpreadsheetError(_has_password())
+        for name in _OTHER_PARTS.keys() & {part.filename for part in parts}:
+            raise _of_format(_OTHER_PARTS[name])
         if len(parts) > PARTS_MAX:
             text = _("The file has more than %(count)d parts. Save it again as XLSX.")
             raise SpreadsheetError(text % {"count": PARTS_MAX})
@@ -230,38 +196,25 @@ def _check_parts(content: bytes) -> None:
             raise SpreadsheetError(text % {"count": CELLS_MAX})
 
 
-def _transitional(content: bytes) -> bytes:
-    """Return a file in "Strict Open XML" with the namespaces that openpyxl knows (ISO/IEC 29500-4)."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        parts = {part.filename: archive.read(part) for part in archive.infolist()}
-    if not any(_STRICT.search(text) for name, text in parts.items() if name.endswith("workbook.xml")):
-        return content
-    changed = io.BytesIO()
-    with zipfile.ZipFile(changed, "w") as copy:
-        for name, text in parts.items():
-            copy.writestr(name, _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/\2", text))
-    return changed.getvalue()
-
-
 class _Parser(WorkSheetParser):
-    """openpyxl would translate a shared formula to each of its cells. We only need to know that it is one.
-
-    `formats` are the number formats by style; a cell has its own as "format"."""
-
-    formats: list[str]
+    """openpyxl would translate a shared formula to each of its cells. We only need to know that it is one."""
 
     def parse_cell(self, element: Any) -> Cell:
         cell: Cell = super().parse_cell(element)
         style = cell["style_id"]
-        cell["format"] = self.formats[style] if style < len(self.formats) else ""
-        return cell
+        return cell | {"format": "".join(self.number_formats[style : style + 1])}
 
     def parse_formula(self, element: Any) -> str:
         return f"={element.findtext(FORMULA_TAG) or ''}"
 
 
 class _Archive(zipfile.ZipFile):
-    """The parts of an XLSX file. openpyxl makes objects of those that it reads as a whole, which is slow."""
+    """The parts of an XLSX file. openpyxl makes objects of those that it reads as a whole, which is slow. It
+    knows the namespaces of ISO/IEC 29500-4, not those of "Strict Open XML"."""
+
+    def open(self, name: str | zipfile.ZipInfo, *args: Any, **kwargs: Any) -> Any:
+        with super().open(name, *args, **kwargs) as part:
+            return io.BytesIO(_STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/\2", part.read()))
 
     def read(self, name: str | zipfile.ZipInfo, pwd: bytes | None = None) -> bytes:
         content = super().read(name, pwd)
@@ -271,13 +224,10 @@ class _Archive(zipfile.ZipFile):
 
 
 def _formats(archive: zipfile.ZipFile) -> list[str]:
-    """Return the number format of each style of cells. Nothing else of the styles is needed, and openpyxl
-    refuses a file whose styles lack something."""
-    try:
-        root = fromstring(archive.read(ARC_STYLE))
-    except KeyError:
+    """Return the number format of each style. openpyxl refuses a file whose styles lack something else."""
+    if ARC_STYLE not in archive.namelist():
         return []
-    main = f"{{{SHEET_MAIN_NS}}}"
+    root, main = fromstring(archive.read(ARC_STYLE)), f"{{{SHEET_MAIN_NS}}}"
     own = {each.get("numFmtId"): each.get("formatCode") for each in root.iterfind(f"{main}numFmts/")}
     ids = (each.get("numFmtId", "0") for each in root.iterfind(f"{main}cellXfs/"))
     return [own.get(each) or BUILTIN_FORMATS.get(int(each), "General") for each in ids]
@@ -292,27 +242,17 @@ def _stored_rows(content: bytes, notes: list[str]) -> Iterator[tuple[int, list[C
     reader.read_manifest()
     reader.read_strings()
     reader.read_workbook()
-    formats = _formats(archive)
-    sheets = [
-        (sheet, rel.target)
-        for sheet, rel in reader.parser.find_sheets()
-        if "chartsheet" not in rel.Type and rel.target in reader.valid_files
-    ]
+    there = [each for each in reader.parser.find_sheets() if each[1].target in reader.valid_files]
+    sheets = [(each, rel.target) for each, rel in there if "chartsheet" not in rel.Type]
     visible = [each for each in sheets if each[0].state == "visible"]
     (sheet, target), *others = visible or sheets
     if others:
-        text = _("The file has several sheets. Only “%(name)s” was read.")
-        notes.append(text % {"name": sheet.name})
-    with archive.open(target) as source:
-        parser = _Parser(
-            source,
-            reader.shared_strings,
-            epoch=reader.wb.epoch,
-            date_formats={n for n, each in enumerate(formats) if is_date_format(each)},
-            timedelta_formats={n for n, each in enumerate(formats) if is_timedelta_format(each)},
-        )
-        parser.formats = formats
-        yield from parser.parse()
+        notes.append(_("The file has several sheets. Only “%(name)s” was read.") % {"name": sheet.name})
+    parser = _Parser(archive.open(target), reader.shared_strings, epoch=reader.wb.epoch)
+    parser.number_formats = formats = _formats(archive)
+    parser.date_formats = {n for n, each in enumerate(formats) if is_date_format(each)}
+    parser.timedelta_formats = {n for n, each in enumerate(formats) if is_timedelta_format(each)}
+    yield from parser.parse()
 
 
 def _limited(number: int, row: list[str]) -> list[str]:

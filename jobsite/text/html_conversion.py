@@ -1,7 +1,6 @@
 """Conversion of HTML from other systems to the allowed markup, with a list of the alterations."""
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,7 +37,7 @@ _VISIBLE_TAG = re.compile(
 # Elements whose content is not HTML, or is not parsed.
 OPAQUE = DROPPED_WITH_CONTENT | {"noembed", "noframes", "plaintext", "textarea", "title", "xmp"}
 # An element of HTML, an end tag or a comment. "<jean@example.org>", "< 3000" and "<vector>" are text.
-_MARKUP = re.compile(
+MARKUP = re.compile(
     r"</[a-z]|<!--|<!doctype\b|<(?:abbr|address|article|aside|audio|big|blockquote|body|button|caption|center|cite"
     r"|code|d[dlt]|del|div|em|embed|figure|font|footer|form|h[1-6r]|head|header|html|iframe|img|input|ins|label|li"
     r"|link|main|mark|math|meta|nav|noscript|object|ol|picture|pre|script|section|select|small|span|strike|strong"
@@ -105,7 +104,7 @@ def _marked_up(text: str) -> tuple[str, list[Alteration]]:
     brackets, which a parser would take for a tag."""
     text = _ADDRESS.sub(r"&lt;\1&gt;", text)
     count = text.strip().count("\n")
-    if _MARKUP.search(text):
+    if MARKUP.search(text):
         if not count or _BLOCK.search(text):
             return text, []
         message = f"has tags but no paragraphs: {count} line breaks are shown as spaces"
@@ -150,26 +149,16 @@ def unescaped(html: str) -> str:
 
 
 def without_entities(line: str) -> str:
-    """Return plain text of one line with the characters that its HTML entities stand for: "R&D" for
-    "R&amp;D". Once, as a browser does. What is no entity ("AT&T", "&copy") stays, and so does a line that
-    would show tags. Spaces become plain ones, and invisible characters are removed."""
+    """Return plain text with the characters that its HTML entities stand for, once: "R&D" for "R&amp;D". What
+    is no entity ("AT&T", "&copy") stays, and so does a line that would get tags. Spaces become plain ones."""
     text = _ENTITY.sub(_character, line)
-    before, after = (len(_TAG_START.findall(each)) for each in (line, text))
-    return line if after > before else text
-
-
-def has_tags(line: str) -> bool:
-    """Whether plain text has HTML tags, perhaps escaped."""
-    return bool(_MARKUP.search(unescape(line)))
+    return line if len(_TAG_START.findall(text)) > len(_TAG_START.findall(line)) else text
 
 
 def _character(entity: re.Match[str]) -> str:
-    name = entity[0]
-    character = unescape(name) if name[1] == "#" or name[1:] in html5 else name
-    if character.isspace():
-        return " "
-    kind = unicodedata.category(character[0]) if character else "Cc"
-    return "" if kind == "Cf" else name if kind == "Cc" or character == "\ufffd" else character
+    text = unescape(entity[0]) if entity[0][1] == "#" or entity[0][1:] in html5 else entity[0]
+    is_none = text in "\ufffd" or text < " " or "\x7f" <= text < "\xa0"
+    return " " if text.isspace() else entity[0] if is_none else text if text.isprintable() else ""
 
 
 @dataclass

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from html import unescape
 from typing import Any, NoReturn
 
 from django.utils import timezone
@@ -19,7 +20,7 @@ from rest_framework import ISO_8601, serializers
 
 from jobsite.days import start_of_day
 from jobsite.fields import WebURLField
-from jobsite.text.html_conversion import has_tags, without_entities
+from jobsite.text.html_conversion import MARKUP, without_entities
 from jobsite.types import JsonObject
 
 ID_MAX = 2**53 - 1  # the largest integer that every JSON parser reads exactly; leaves room for new ids
@@ -225,7 +226,7 @@ def _converted(field: serializers.Field, text: str) -> str:
     plain = without_entities(text)
     if plain != text:
         _report(field, "html_entities", f"converted HTML entities; received {format_value(text)}")
-    elif has_tags(text):
+    elif MARKUP.search(unescape(text)):
         _report(field, "html_tags", f"has HTML tags, which are shown as text; received {format_value(text)}")
     return plain
 

@@ -19,6 +19,7 @@ from vacancies.models import APPROVE, Approval, Change, Vacancy, Version
 from vacancies.models.approval import FREE_FIELDS
 
 SUBMITTED = gettext_lazy("Submitted for approval. Nothing changes in public before a colleague approves it.")
+Overrides = Collection[tuple[int | None, str]]  # the ids of waiting requests, and fields
 TEXT_CHANGES = (Change.CREATED, Change.CHANGED, Change.RESTORED, Change.DUPLICATED)
 
 
@@ -51,13 +52,11 @@ def waiting_request(vacancy: Vacancy) -> Approval | None:
 
 def request_approval(
     vacancy: Vacancy, changes: Mapping[str, object], *, note: str = "", at: datetime, author: User | None,
-    overrides: Collection[tuple[int, str]] = (),
+    overrides: Overrides = (),
 ) -> Approval:  # fmt: skip
     """Store a request for `changes` of `vacancy`, in the format of Version.content. An earlier request that
-    waits is replaced, and its changes become part of the new one; an equal one is returned.
-
-    Raises RequestConflictError if a colleague asked for other values, except for the pairs of a request and a
-    field that are in `overrides`: the author has seen these."""
+    waits is replaced, and its changes become part of the new one; an equal one is returned. Raises
+    RequestConflictError if colleagues asked for other values, which are not in `overrides`."""
     with transaction.atomic():
         Vacancy.objects.select_for_update().only("pk").get(pk=vacancy.pk)
         merged: Content = dict(changes)
@@ -77,22 +76,16 @@ def request_approval(
         )
 
 
-def check_conflicts(
-    waiting: Approval, changes: Content, author: User | None, overrides: Collection[tuple[int, str]] = ()
-) -> None:
+def check_conflicts(waiting: Approval, changes: Content, author: User | None, seen: Overrides = ()) -> None:
     """Raise RequestConflictError if `changes` differ from what a colleague of `author` asks for."""
-    authors = authors_of(waiting)
-    fields = {
-        name: authors[name]
-        for name in changed_content(waiting.changes, changes)
-        if name in waiting.changes and authors[name] != author and (waiting.pk, name) not in overrides
-    }
-    if fields:
+    changed = changed_content(waiting.changes, changes)
+    people = {name: user for name, user in authors_of(waiting).items() if name in changed and user != author}
+    if fields := {name: user for name, user in people.items() if (waiting.pk, name) not in seen}:
         raise RequestConflictError(waiting, fields)
 
 
 def authors_of(approval: Approval) -> dict[str, User | None]:
-    """Return who asked for each of the changes of `approval`, also in requests that it replaced."""
+    """Return who asked for each change of `approval`, also in requests that it replaced."""
     earlier = Approval.objects.filter(vacancy=approval.vacancy_id, pk__lt=approval.pk)
     decided = earlier.exclude(outcome=Approval.Outcome.REPLACED).aggregate(pk=Max("pk"))["pk"] or 0
     found: dict[str, User | None] = {}

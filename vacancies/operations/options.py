@@ -1,25 +1,23 @@
 """The options of vacancies: those of one vacancy, and merging options."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from jobsite.db.transactions import retry_on_conflict
-from vacancies.choices import Fact, Keyword
+from vacancies.choices import Keyword
 from vacancies.models import Approval, FilterOption, SavedView, Vacancy, VacancyOption, VacancyTemplate
 
 BATCH = 500
-# What other apps do when values of a filter are replaced: called with the keyword and the new values by old
-# value, in the transaction, before vacancies are locked.
-FOLLOWERS: list[Callable[[Keyword | Fact, Mapping[str, str]], object]] = []
+# What other apps do, before anything is locked, when values of a filter are replaced: called with its keyword
+# and the new values by old value.
+FOLLOWERS: list[Callable[[str, Mapping[str, str]], object]] = []
 
 
-def values_replaced(keyword: Keyword | Fact, new: Mapping[str, str]) -> None:
-    """Tell other apps that values of the filter `keyword`, which queries name, have become others."""
+def values_replaced(keyword: str, new: Mapping[str, str]) -> None:
     for follow in FOLLOWERS:
         follow(keyword, new)
 
@@ -40,62 +38,52 @@ def save_options(*, vacancy: Vacancy, keyword: Keyword, pks: Iterable[int]) -> N
 def merge_options(*, into: FilterOption, others: Iterable[FilterOption]) -> int:
     """Replace `others`, options of the same filter, by `into` on every vacancy, and delete them. Return the
     number of vacancies that changed. Raise ValidationError if `into` was deleted or merged meanwhile."""
-    others = list(others)
-    return retry_on_conflict(lambda: _merge(into, others))
-
-
-def _merge(into: FilterOption, others: list[FilterOption]) -> int:
-    merged, keyword = [option.pk for option in others], into.filter.keyword
-    values_replaced(Keyword(keyword), {option.value: into.value for option in others})
-    requests = [
-        row
-        for row in Approval.objects.waiting().filter(changes__has_key=keyword)
-        if _replace(row.changes, into, merged)
-    ]
-    links = VacancyOption.objects.filter(option__in=merged)
-    # Locked in the same order as by a save of a vacancy, to avoid deadlocks: the vacancies, then the
-    # options. From here on, nobody can choose an option that is deleted below.
-    concerned = {*links.values_list("vacancy", flat=True), *(row.vacancy_id for row in requests)}
-    locked = Vacancy.objects.filter(pk__in=concerned).order_by("pk").select_for_update()
-    list(locked.values_list("pk", flat=True))
-    options = FilterOption.objects.filter(pk__in=[into.pk, *merged]).order_by("pk").select_for_update()
-    if into.pk not in options.values_list("pk", flat=True):
-        text = _("“%(option)s” was deleted or merged in the meantime. Nothing was changed.")
-        raise ValidationError(text % {"option": into})
-    vacancies = set(links.values_list("vacancy", flat=True))
-    carrying = VacancyOption.objects.filter(option=into).values("vacancy")
-    links.filter(vacancy__in=carrying).delete()
-    first: dict[int, int] = {}  # link by vacancy: the first one, if it has several of `others`
-    for pk, vacancy in links.order_by("position", "pk").values_list("pk", "vacancy"):
-        first.setdefault(vacancy, pk)
-    pks = list(first.values())
-    for start in range(0, len(pks), BATCH):
-        VacancyOption.objects.filter(pk__in=pks[start : start + BATCH]).update(option=into)
-    links.delete()
-    FilterOption.objects.filter(pk__in=merged).delete()
-    Approval.objects.bulk_update(requests, ["changes"])
-    _replace_in_views_and_templates(into, merged)
-    changed, now = sorted(vacancies), timezone.now()
-    for start in range(0, len(changed), BATCH):
-        Vacancy.objects.filter(pk__in=changed[start : start + BATCH]).update(updated_at=now)
+    others, keyword = list(others), into.filter.keyword
+    merged = [option.pk for option in others]
+    with transaction.atomic():
+        values_replaced(keyword, {option.value: into.value for option in others})
+        links = VacancyOption.objects.filter(option__in=merged)
+        # Locked in the same order as by a save of a vacancy, to avoid deadlocks: the vacancies, then the
+        # options. From here on, nobody can choose an option that is deleted below.
+        requests = Approval.objects.waiting().filter(changes__has_key=keyword).order_by()
+        concerned = [*links.values_list("vacancy", flat=True), *requests.values_list("vacancy", flat=True)]
+        list(Vacancy.objects.filter(pk__in=concerned).order_by("pk").select_for_update().values_list("pk"))
+        options = FilterOption.objects.filter(pk__in=[into.pk, *merged]).order_by("pk").select_for_update()
+        if into.pk not in options.values_list("pk", flat=True):
+            text = _("“%(option)s” was deleted or merged in the meantime. Nothing was changed.")
+            raise ValidationError(text % {"option": into})
+        vacancies = set(links.values_list("vacancy", flat=True))
+        carrying = VacancyOption.objects.filter(option=into).values("vacancy")
+        links.filter(vacancy__in=carrying).delete()
+        first: dict[int, int] = {}  # link by vacancy: the first one, if it has several of `others`
+        for pk, vacancy in links.order_by("position", "pk").values_list("pk", "vacancy"):
+            first.setdefault(vacancy, pk)
+        pks = list(first.values())
+        for start in range(0, len(pks), BATCH):
+            VacancyOption.objects.filter(pk__in=pks[start : start + BATCH]).update(option=into)
+        links.delete()
+        FilterOption.objects.filter(pk__in=merged).delete()
+        _replace_in_contents(into, merged)
+        _replace_in_views(into, merged)
+        changed, now = sorted(vacancies), timezone.now()
+        for start in range(0, len(changed), BATCH):
+            Vacancy.objects.filter(pk__in=changed[start : start + BATCH]).update(updated_at=now)
     return len(vacancies)
 
 
-def _replace_in_views_and_templates(into: FilterOption, merged: list[int]) -> None:
-    for template in VacancyTemplate.objects.filter(content__has_key=into.filter.keyword).select_for_update():
-        if _replace(template.content, into, merged):
-            template.save(update_fields=["content"])
+def _replace_in_contents(into: FilterOption, merged: list[int]) -> None:
+    """Replace the options in templates and in the requests that wait for approval."""
+    keyword, new = into.filter.keyword, (into.pk, into.label)
+    for rows, field in ((VacancyTemplate.objects.all(), "content"), (Approval.objects.waiting(), "changes")):
+        for row in rows.filter(**{f"{field}__has_key": keyword}).select_for_update():
+            content = getattr(row, field)
+            pairs = dict(new if pk in merged else (pk, label) for pk, label in content[keyword])
+            content[keyword] = [list(pair) for pair in pairs.items()]
+            row.save(update_fields=[field])
+
+
+def _replace_in_views(into: FilterOption, merged: list[int]) -> None:
     new = {("option", str(pk)): ("option", str(into.pk)) for pk in merged}
     for view in SavedView.objects.filter(query__contains="option=").select_for_update():
-        pairs = parse_qsl(view.query)
-        if new.keys() & pairs:
-            view.query = urlencode(sorted({new.get(pair, pair) for pair in pairs}))
-            view.save(update_fields=["query"])
-
-
-def _replace(content: dict[str, Any], into: FilterOption, merged: list[int]) -> bool:
-    """Replace the options `merged` in a content by `into`, once. Return whether it has one of them."""
-    chosen = content[into.filter.keyword]
-    found = dict.fromkeys((into.pk, into.label) if pk in merged else (pk, label) for pk, label in chosen)
-    content[into.filter.keyword] = [list(pair) for pair in {pk: (pk, label) for pk, label in found}.values()]
-    return not {pk for pk, _label in chosen}.isdisjoint(merged)
+        view.query = urlencode(sorted({new.get(pair, pair) for pair in parse_qsl(view.query)}))
+        view.save(update_fields=["query"])

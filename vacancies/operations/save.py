@@ -3,7 +3,7 @@
 which change the same few plain fields of many vacancies, call `save_values`."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -46,7 +46,7 @@ from vacancies.models import (
     needs_approval,
 )
 from vacancies.models.approval import PUBLIC
-from vacancies.operations.approval_requests import ConflictError, request_approval
+from vacancies.operations.approval_requests import ConflictError, Overrides, request_approval
 from vacancies.operations.blockers import save_blockers
 from vacancies.operations.options import save_options
 
@@ -143,7 +143,7 @@ def save_content(
     skips_missing: bool = False,
     is_undo: bool = False,
     forms: QuerySet | None = None,
-    overrides: Collection[tuple[int, str]] = (),
+    overrides: Overrides = (),
 ) -> Saved:
     """Write the fields `wanted` of `vacancy`, in the format of Version.content, and record the version. A
     file can be an upload.

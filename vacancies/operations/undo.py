@@ -2,7 +2,6 @@
 
 from copy import copy
 from datetime import datetime, timedelta
-from itertools import chain
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -121,13 +120,11 @@ def undo_versions(
         if created:
             deleted = delete(vacancies=Vacancy.objects.filter(pk__in=created), at=at, author=author)
             result.done += deleted.done
+            result.refused |= deleted.refused
             kept = Vacancy.objects.filter(pk__in=[vacancy.pk for vacancy in deleted.refused])
-            hidden = unpublish(vacancies=kept, at=at, author=author).done  # applications came meanwhile
-            for vacancy, reasons in deleted.refused.items():
-                if vacancy.pk in hidden:
-                    result.notes[vacancy] = f"{reasons['']} {_('It was unpublished.')}"
-                else:
-                    result.refused[vacancy] = reasons
+            for pk in unpublish(vacancies=kept, at=at, author=author).done:  # applications came meanwhile
+                vacancy = there[pk]
+                result.notes[vacancy] = f"{result.refused.pop(vacancy)['']} {_('It was unpublished.')}"
         if changed:
             save_values(changed, before, Change.RESTORED, author=author, at=at)
             result.done += [vacancy.pk for vacancy in changed]
@@ -153,37 +150,29 @@ def _revert(
     version: Version, vacancy: Vacancy, result: BulkResult, *, author: User | None, at: datetime,
     forms: QuerySet | None,
 ) -> None:  # fmt: skip
-    """Write the values from before `version`, which recorded a save. What needs approval is submitted.
-
-    Fields that were changed since, and values that are not possible any more, such as a reference that
-    another vacancy has now, are left out and named: a vacancy that the save published must not stay public
-    because of them."""
+    """Write the values from before `version`, which recorded a save. What needs approval is submitted. Fields
+    that were changed since, and values that are not possible any more, are left out and named: a vacancy that
+    the save published must not stay public because of a reference that is taken now."""
     before = replay(Version.objects.filter(vacancy=vacancy.pk, pk__lt=version.pk))
     wanted = {name: before[name] for name in version.content if name in before}
-    now = {name: value for name, value in read_content(vacancy).items() if name in wanted}
-    labels = field_labels()
-    left = {name: [str(CHANGED_SINCE)] for name in changed_content(version.content, now)}
-    while True:
-        wanted = {name: value for name, value in wanted.items() if name not in left}
-        notes = [
-            _("Not restored: %(field)s.") % {"field": labels[name]} + " " + " ".join(reasons)
-            for name, reasons in left.items()
-        ]
-        if not wanted:
-            result.refused[vacancy] = {"": " ".join(dict.fromkeys(chain.from_iterable(left.values())))}
-            return
+    now, labels = read_content(vacancy), field_labels()
+    since = changed_content(version.content, {name: now[name] for name in wanted})
+    left = dict.fromkeys(since, str(CHANGED_SINCE))
+    while wanted := {name: value for name, value in wanted.items() if name not in left}:
         try:
             saved = save_content(
                 vacancy, wanted, author=author, at=at, change=Change.RESTORED, skips_missing=True,
                 is_undo=True, forms=forms,
             )  # fmt: skip
-            break
         except ValidationError as error:
             failed = wanted.keys() & error.message_dict or wanted
-            left |= {name: error.message_dict.get(name, error.messages) for name in failed}
-    if saved.plan.requested:
-        notes.append(str(SUBMITTED))
-    _done(result, saved, notes)
+            left |= {name: " ".join(error.message_dict.get(name, error.messages)) for name in failed}
+        else:
+            text = _("Not restored: %(field)s.")
+            notes = [f"{text % {'field': labels[name]}} {reason}" for name, reason in left.items()]
+            _done(result, saved, notes + [str(SUBMITTED)] * bool(saved.plan.requested))
+            return
+    result.refused[vacancy] = {"": " ".join(dict.fromkeys(left.values()))}
 
 
 def _restore(

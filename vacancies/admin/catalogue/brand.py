@@ -23,9 +23,7 @@ from jobsite.types import UserRequest
 from vacancies.access import brands_of, colleagues_of
 from vacancies.admin.base import ContentAdmin, thumbnail
 from vacancies.admin.catalogue.form import forms_for
-from vacancies.choices import Fact
 from vacancies.models import Brand, Vacancy
-from vacancies.operations.options import values_replaced
 
 
 class BrandForm(ModelForm):
@@ -115,11 +113,6 @@ class BrandAdmin(ContentAdmin):
         if db_field.name == "members":  # accounts that the user may not see are not revealed
             kwargs["queryset"] = colleagues_of(request.user).filter(is_staff=True)
         return super().formfield_for_manytomany(db_field, request, **kwargs)
-
-    def save_model(self, request: UserRequest, obj: Brand, form: BrandForm, change: bool) -> None:
-        super().save_model(request, obj, form, change)
-        if change and form.initial["slug"] != obj.slug:  # stored queries name it
-            values_replaced(Fact.BRAND, {form.initial["slug"]: obj.slug})
 
     def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
         """Check access: Django's view does not use `get_queryset`."""

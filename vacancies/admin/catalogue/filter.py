@@ -24,7 +24,6 @@ from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.languages import site_language
 from jobsite.types import UserRequest
 from vacancies.admin.base import PartInline, PositionedFormSet
-from vacancies.choices import Keyword
 from vacancies.fields import free_value
 from vacancies.models import Filter, FilterOption, VacancyOption
 from vacancies.operations.options import merge_options, values_replaced
@@ -45,10 +44,8 @@ def in_use(option: FilterOption, uses: int) -> str:
 
 
 def follow_value(form: BaseModelForm) -> None:
-    """Replace the value of an option that was given another one in stored queries."""
-    before, option = form.initial.get("value"), form.instance
-    if before and before != option.value:
-        values_replaced(Keyword(option.filter.keyword), {before: option.value})
+    if form.initial.get("value"):  # stored queries follow it
+        values_replaced(form.instance.filter.keyword, {form.initial["value"]: form.instance.value})
 
 
 class FilterOptionFormSet(PositionedFormSet):

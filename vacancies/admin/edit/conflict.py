@@ -19,9 +19,9 @@ from vacancies.admin.edit.forms import make_forms
 from vacancies.admin.edit.merge import MINE, THEIRS, Merge, MergeInput, Overlap, merge_fields
 from vacancies.admin.edit.merge_rows import RowMerge
 from vacancies.history.diff import field_labels, lines, marked
-from vacancies.history.versions import Content
+from vacancies.history.versions import Content, read_content
 from vacancies.models import Change, Vacancy, Version
-from vacancies.operations.approval_requests import RequestConflictError, waiting_request
+from vacancies.operations.approval_requests import RequestConflictError
 
 DECISION = "_choice-"  # and the key of an overlap
 SEEN = "_seen"  # the version that the page with the choices shows
@@ -75,18 +75,22 @@ def merge_input(
     return result
 
 
+def decisions_of(request: UserRequest) -> dict[str, str]:
+    """Return MINE or THEIRS by the key of an overlap."""
+    return {
+        name.removeprefix(DECISION): value
+        for name, value in request.POST.items()
+        if name.startswith(DECISION) and value in (MINE, THEIRS)
+    }
+
+
 def merge_posted(admin: ModelAdmin, request: UserRequest, vacancy: Vacancy) -> Merge | None:
     """Return the posted form merged with the stored vacancy, None if that did not change meanwhile."""
     version = version_of(vacancy)
     if request.POST.get("version", "") == version and KEEP_EDITING not in request.POST:
         return None
-    decisions = {
-        name.removeprefix(DECISION): value
-        for name, value in request.POST.items()
-        if name.startswith(DECISION) and value in (MINE, THEIRS)
-    }
-    if request.POST.get(SEEN) != version:  # they were about another text
-        decisions = {}
+    # others were about another text
+    decisions = decisions_of(request) if request.POST.get(SEEN) == version else {}
     uploads = chosen_files(request.FILES)
     return merge_input(admin, request, vacancy, post_data(request.POST), uploads=uploads, decisions=decisions)
 
@@ -98,25 +102,11 @@ def merged_data(request: UserRequest, merge: Merge | None) -> tuple[Input, Files
     return merge.data, Files({new: request.FILES.getlist(name) for name, new in merge.uploads.items()})
 
 
-def merge_request(error: RequestConflictError, mine: Content, stored: Content) -> Merge:
+def merge_request(error: RequestConflictError, mine: Content) -> Merge:
     """Return the overlaps of what the user wants with what colleagues ask for in the waiting request."""
-    labels, theirs = field_labels(), error.waiting.changes
-    overlaps = [
-        Overlap(name, labels[name], *(lines(name, side.get(name)) for side in (stored, mine, theirs)))
-        for name in error.fields
-    ]
-    return Merge({}, {}, overlaps=overlaps)
-
-
-def decided_request(request: UserRequest, vacancy: Vacancy | None) -> tuple[set[tuple[int, str]], set[str]]:
-    """Return the fields of the waiting request that the user chose to replace, with its id, and those that
-    the user chose to leave."""
-    waiting = waiting_request(vacancy) if vacancy and REQUEST in request.POST else None
-    if waiting is None or request.POST[REQUEST] != str(waiting.pk):
-        return set(), set()
-    chosen = {name: request.POST.get(f"{DECISION}{name}") for name in waiting.changes}
-    mine = {(waiting.pk, name) for name, choice in chosen.items() if choice == MINE}
-    return mine, {name for name, choice in chosen.items() if choice == THEIRS}
+    labels, sides = field_labels(), (read_content(error.waiting.vacancy), mine, error.waiting.changes)
+    texts = {name: [lines(name, side.get(name)) for side in sides] for name in error.fields}
+    return Merge({}, {}, overlaps=[Overlap(name, labels[name], *each) for name, each in texts.items()])
 
 
 def conflict_page(

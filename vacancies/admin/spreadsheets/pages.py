@@ -128,14 +128,14 @@ class SpreadsheetPages(AdminPages):
         file = request.FILES.get("file")
         if file is None:
             raise SpreadsheetError(_("Choose a file."))
-        content = read(file, rows_max=ROWS_MAX)
-        sheet = Sheet.of(content)
+        notes: list[str] = []
+        sheet = Sheet.of(read(file, rows_max=ROWS_MAX, notes=notes))
         rows, done = planned(self.admin, request, sheet)
         if len(rows) > CHANGES_MAX:
             text = _("%(rows)d rows would change. Import at most %(count)d at a time: split the file.")
             raise SpreadsheetError(text % {"rows": len(rows), "count": CHANGES_MAX})
         results = Import(self.admin, request).preview(rows)
-        return self._results_page(request, rows, results, done, ignored=sheet.ignored, notes=content.notes)
+        return self._results_page(request, rows, results, done, ignored=sheet.ignored, notes=notes)
 
     def _confirm(self, request: UserRequest) -> HttpResponse:
         try:

@@ -28,11 +28,12 @@ from vacancies.choices import COUNTRIES, LANGUAGES, PLACES_MAX, Keyword, PlaceKi
 from vacancies.cities import find_city
 from vacancies.exchange.columns import FLAGS
 from vacancies.fields import HtmlField, html_fields
-from vacancies.history.diff import LISTS
 from vacancies.history.versions import Content, as_json, decimal_text
 from vacancies.models import Place, State, Status, Vacancy
 
 MAX_NAMES = 12  # allowed values in an error
+_KINDS = (models.DecimalField, models.IntegerField, models.DateField, models.BooleanField)
+_TYPED = {"last_day", *(each.name for each in Vacancy._meta.concrete_fields if isinstance(each, _KINDS))}
 _DAYS = ("%Y-%m-%d",)
 _DAYS_FIRST = ("%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y")  # Excel shows and saves dates like this
 _TIMES = ("%H:%M:%S", "%H:%M")
@@ -53,7 +54,7 @@ class Values:
 
     def value(self, name: str, text: str) -> object:
         """Return what a browser would post. Raise CellError if the text is not allowed."""
-        if isinstance(text, Formula) or (isinstance(text, Formatted) and _is_text(name)):
+        if isinstance(text, Formula) or (isinstance(text, Formatted) and name not in _TYPED):
             raise CellError(str(text.reason))
         if name not in html_fields(Vacancy) and (plain := without_entities(text)) != text:
             note = _("HTML entities were converted: “%(before)s” became “%(after)s”.")
@@ -154,14 +155,6 @@ class Values:
         html, alterations = convert(text)
         self.notes += (each.message for each in alterations)
         return str(html)
-
-
-def _is_text(name: str) -> bool:
-    """Whether the column is neither a number nor a date nor a flag."""
-    if name in LISTS or name in Keyword.values:
-        return True
-    kinds = models.DecimalField, models.IntegerField, models.DateField, models.BooleanField
-    return name != "last_day" and not isinstance(Vacancy._meta.get_field(name), kinds)
 
 
 def _choice(text: str, labels: Mapping[Any, object], more: JsonObject | None = None) -> object:
