@@ -61,7 +61,7 @@ def request_approval(
         Vacancy.objects.select_for_update().only("pk").get(pk=vacancy.pk)
         merged: Content = dict(changes)
         if earlier := waiting_request(vacancy):
-            check_conflicts(earlier, changes, author, overrides)
+            check_conflicts(earlier, merged, author, overrides)
             merged, note = earlier.changes | merged, note or earlier.note
             if note == earlier.note and not changed_content(earlier.changes, merged):
                 return earlier

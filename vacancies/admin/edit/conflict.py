@@ -106,7 +106,7 @@ def merge_request(error: RequestConflictError, mine: Content) -> Merge:
     """Return the overlaps of what the user wants with what colleagues ask for in the waiting request."""
     labels, sides = field_labels(), (read_content(error.waiting.vacancy), mine, error.waiting.changes)
     texts = {name: [lines(name, side.get(name)) for side in sides] for name in error.fields}
-    return Merge({}, {}, overlaps=[Overlap(name, labels[name], *each) for name, each in texts.items()])
+    return Merge({}, {}, overlaps=[Overlap(name, labels[name], a, b, c) for name, (a, b, c) in texts.items()])
 
 
 def conflict_page(
