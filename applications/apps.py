@@ -11,3 +11,7 @@ class ApplicationsConfig(AppConfig):
     def ready(self) -> None:
         # models are not loaded when this module is imported
         from applications import checks  # noqa: F401 - importing registers the checks
+        from applications.alerts.operations import replace_values
+        from vacancies.operations.options import FOLLOWERS
+
+        FOLLOWERS.append(replace_values)

@@ -10,9 +10,10 @@ from django.db.models.functions import TruncDate
 from django.utils import timezone
 
 from applications.models import Application, DailyApplications, Submission
+from jobsite.days import start_of_day
 from jobsite.db.locks import lock_transaction
 from vacancies.dates import end_of_day
-from vacancies.statistics.recording import BACKFILL, DAY, create, day_of, start_of_day
+from vacancies.statistics.recording import BACKFILL, DAY, create, day_of
 from vacancies.statistics.visits import OTHER
 
 MIN_APPLICATIONS_PER_SOURCE = 5  # from which its name is kept: a rare source could point to a person

@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 from forms_structure import structure
 from forms_structure.choices import LEVELS, FieldType, Language
 from forms_structure.structure import CONSENT, Structure, StructureError, format_value
-from jobsite.text.html_conversion import Alteration, convert, is_escaped, unescaped
+from jobsite.text.html_conversion import Alteration, convert, is_escaped, unescaped, without_entities
 from jobsite.types import JsonObject
 
 CONSENT_KEYS = {"name", "type", "label", "required", "css", "link", "version"}
@@ -76,7 +76,7 @@ class ParsedForm:
     def _section(self, item: object, path: str) -> object:
         if not isinstance(item, dict):
             return item
-        section = dict(item)
+        section = self._with_line(item, "title", path)
         if "description" in section and section["description"] is None:
             section["description"] = ""
         if isinstance(section.get("description"), str):
@@ -104,9 +104,10 @@ class ParsedForm:
     def _field(self, item: object, path: str, depth: int = 0) -> object:
         if not isinstance(item, dict):
             return item
-        field = dict(item)
+        field = self._with_line(item, "label", path)
         label = field.get("label")
         if isinstance(label, dict):
+            label = self._with_line(label, "label", f"{path}.label")
             field["label"] = {key: value for key, value in label.items() if key != "type"}
             if label.get("type") != FieldType.TEXT:
                 self._faults[f"{path}.label.type"] = (
@@ -139,7 +140,17 @@ class ParsedForm:
                 f"Must be the name of its field, {format_value(field.get('name'))}; "
                 f"received {format_value(item.get('name'))}."
             )
-        return {key: value for key, value in item.items() if key != "name"}
+        option = self._with_line(item, "label", path)
+        return {key: value for key, value in option.items() if key != "name"}
+
+    def _with_line(self, item: JsonObject, key: str, path: str) -> JsonObject:
+        """Return `item` with the text at `key` without HTML entities."""
+        text = item.get(key)
+        plain = without_entities(text) if isinstance(text, str) else text
+        if plain != text:
+            note = f"converted HTML entities; received {format_value(text)}"
+            self.changes.append((f"{path}.{key}", Alteration("html_entities", note)))
+        return item | {key: plain} if key in item else dict(item)
 
     def _range(self, options: list[JsonObject], path: str) -> None:
         values = [option.get("value") if isinstance(option, dict) else option for option in options]

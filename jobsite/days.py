@@ -1,8 +1,14 @@
 """Arithmetic with calendar days in the site's time zone, where a day can have 23 or 25 hours."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from django.utils import timezone
+
+
+def start_of_day(day: date, zone: tzinfo | None = None) -> datetime:
+    """Return the first instant of `day`, by default in the site's time zone; where the clocks skip midnight,
+    the time at which they do. In UTC: Python never regards a skipped time as equal to one of another zone."""
+    return datetime.combine(day, time.min, zone or timezone.get_default_timezone()).astimezone(UTC)
 
 
 def days_after(at: datetime, days: int) -> datetime:

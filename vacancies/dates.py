@@ -1,16 +1,17 @@
 """The closing date of a vacancy: `publish_until` is exclusive, people see the last day (decisions.md #1)."""
 
-from datetime import date, datetime, time, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 
 from django.utils import timezone
 
+from jobsite.days import start_of_day
 from jobsite.text.formats import format_date, format_datetime
 from vacancies.models import Vacancy
 
 
-def end_of_day(day: date) -> datetime:
-    """Return the start of the next day in the site's time zone."""
-    return datetime.combine(day + timedelta(days=1), time.min, timezone.get_default_timezone())
+def end_of_day(day: date, zone: tzinfo | None = None) -> datetime:
+    """Return the start of the next day, by default in the site's time zone. The result is in UTC."""
+    return start_of_day(day + timedelta(days=1), zone)
 
 
 def last_day(until: datetime, zone: tzinfo | None = None) -> date:

@@ -16,12 +16,13 @@ from django.utils.translation import ngettext, pgettext
 from applications.models import Application, DailyApplications, Reason, Stage
 from applications.statistics import OTHER
 from jobsite.admin.charts import SERIES_MAX, Series, bar_chart, legend, line_chart
+from jobsite.days import start_of_day
 from jobsite.spreadsheets.writing import Cell
 from vacancies.access import scope_to_brands
 from vacancies.dates import end_of_day
 from vacancies.models import Brand, DailyVacancies, FilterOption, StatisticsQuerySet
 from vacancies.statistics.reading import SUMS, Days, by_day, by_group, live_by_group
-from vacancies.statistics.recording import DAY, start_of_day
+from vacancies.statistics.recording import DAY
 
 MAX_POINTS = 60  # of a line
 MAX_BARS = 20

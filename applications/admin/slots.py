@@ -31,6 +31,7 @@ from jobsite.admin.selection import way_back
 from jobsite.api.absolute_urls import base_url
 from jobsite.text.formats import format_period
 from jobsite.types import UserRequest
+from vacancies.dates import end_of_day
 
 ROWS = range(1, 7)  # periods of time
 COLUMNS = ("day", "from", "until")
@@ -93,7 +94,7 @@ class SlotsForm(MeetingForm):
         if len(starts) > SLOTS_MAX:
             text = gettext("These are %(count)d times. At most %(max)d are allowed.")
             self.add_error("day1", text % {"count": len(starts), "max": SLOTS_MAX})
-        closes_at = _instant(data["closes_on"] + timedelta(days=1), time())
+        closes_at = end_of_day(data["closes_on"], timezone.get_current_timezone())
         data["closes_at"] = closes_at
         if closes_at <= self.now:
             self.add_error("closes_on", gettext("This day has passed. Choose a later one."))
@@ -127,7 +128,7 @@ def _instant(day: date, at: time) -> datetime:
     it."""
     naive = datetime.combine(day, at)
     first, second = readings(naive)
-    if first.utcoffset() != second.utcoffset() and at != time():
+    if first.utcoffset() != second.utcoffset():
         text = (
             gettext("The clocks show %(time)s twice on this day. Choose another time.")
             if is_ambiguous(naive)

@@ -17,6 +17,7 @@ from unfold.decorators import display
 from applications.admin.brand_access import BrandScopedNoAddAdmin
 from applications.admin.to_do import planned_today
 from applications.models import HistoryEntry
+from jobsite.days import start_of_day
 from jobsite.text.formats import format_date
 from jobsite.types import StrOrPromise, UserRequest
 
@@ -38,7 +39,7 @@ class WhenFilter(admin.SimpleListFilter):
         return [{**first, "display": pgettext("steps", "Coming")}, *others]
 
     def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
-        today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+        today = start_of_day(timezone.localdate())
         match self.value():
             case "all":
                 return queryset

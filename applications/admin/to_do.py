@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, time, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,10 +15,12 @@ from django.utils.translation import gettext as _
 from applications.admin.application_filters import undecided_before
 from applications.admin.origins import to_inform
 from applications.models import Application, HistoryEntry, Stage
+from jobsite.days import start_of_day
 from jobsite.types import StrOrPromise, UserRequest
 from vacancies.access import scope_to_brands
 from vacancies.admin.dashboard import MAX_ROWS, address, approves
 from vacancies.admin.list.filters import APPROVAL, ENDING
+from vacancies.dates import end_of_day
 from vacancies.models import Vacancy, waiting_for_approval
 
 MAX_COUNT = 99  # larger counts are shown as "99+"
@@ -132,10 +133,7 @@ def interviews(request: UserRequest) -> Iterator[Part]:
 
 def planned_today(steps: QuerySet) -> QuerySet:
     first = timezone.localdate()
-    start, end = (
-        timezone.make_aware(datetime.combine(day, time.min)) for day in (first, first + timedelta(days=1))
-    )
-    return steps.filter(planned_at__gte=start, planned_at__lt=end)
+    return steps.filter(planned_at__gte=start_of_day(first), planned_at__lt=end_of_day(first))
 
 
 def unread_by_vacancy(request: UserRequest) -> Iterator[Part]:

@@ -1,14 +1,21 @@
-"""Writes of job alerts: sign-up, confirmation, frequency. `privacy.erase_alert` ends them."""
+"""Writes of job alerts: sign-up, confirmation, frequency, new values. `privacy.erase_alert` ends them."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from urllib.parse import quote
 
 from django.db import transaction
 
 from applications.alerts.mail import queue_confirmation
 from applications.mail.outbox import is_one_too_many
 from applications.models import JobAlert, Message
+from applications.alerts.queries import values_of
+from applications.models import JobAlert, Message, ToldVacancy
+from applications.models.alert import QUERY_MAX
 from applications.querysets import folded_address
+from jobsite.api import parameters
 from jobsite.db.locks import lock_transaction
+from vacancies.filtersets import filter_name
 from vacancies.models import Brand
 
 UNCONFIRMED_FOR = timedelta(days=7)
@@ -62,3 +69,26 @@ def set_frequency(alert: JobAlert, frequency: str) -> None:
         )
         same.exclude(pk=alert.pk).delete()
         JobAlert.objects.filter(pk=alert.pk).update(frequency=frequency)
+
+
+def replace_values(keyword: str, new: Mapping[str, str]) -> None:
+    """Replace values of the filter `keyword` in all queries, because options were merged or renamed. Of
+    alerts that become equal, one is kept, a confirmed one if possible. It has told what the others told."""
+    name = filter_name(keyword)
+    for alert in JobAlert.objects.filter(query__contains=quote(name)).order_by("pk").select_for_update():
+        values = values_of(alert.query)
+        chosen = values.get(name, "").split(",")
+        values[name] = ",".join(sorted({new.get(each, each) for each in chosen}))
+        query = parameters.encode({**values})
+        if new.keys().isdisjoint(chosen) or len(query) > QUERY_MAX:
+            continue
+        same = JobAlert.objects.filter(
+            address_folded=alert.address_folded, query=query, brand=alert.brand_id, frequency=alert.frequency
+        )
+        kept, *others = sorted((alert, *same), key=lambda each: (each.confirmed_at is None, each.pk))
+        for other in others:
+            told = ToldVacancy.objects.filter(alert=other)
+            told.exclude(vacancy__in=kept.told.values("vacancy")).update(alert=kept)
+            other.messages.update(alert=kept)
+            other.delete()
+        JobAlert.objects.filter(pk=kept.pk).update(query=query)

@@ -17,7 +17,7 @@ from applications.mail.preferences import language_of, may_receive, recipients_o
 from applications.models import Message
 from jobsite.text.names import person
 from vacancies.models import APPROVE, Approval, Vacancy
-from vacancies.operations.approval_requests import why_not_decide
+from vacancies.operations.approval_requests import authors_of, names_of_authors, why_not_decide
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 Outcome, Emailed = Approval.Outcome, Approval.Emailed
@@ -72,7 +72,8 @@ def _queue_decision(approval: Approval, base_url: str, at: datetime) -> list[Mes
     vacancy = Vacancy.objects.filter(pk=approval.vacancy_id).first()
     if vacancy is None or approval.outcome not in (Outcome.APPROVED, Outcome.SENT_BACK):
         return []
-    users = recipients_of(Message.Kind.DECISION).filter(pk__in=[approval.submitted_by_id])
+    authors = {approval.submitted_by, *authors_of(approval).values()}
+    users = recipients_of(Message.Kind.DECISION).filter(pk__in=[user.pk for user in authors if user])
     return [
         _queue(user, Message.Kind.DECISION, approval, vacancy, base_url, at)
         for user in users
@@ -95,8 +96,9 @@ def _queue(
     page = "approval" if is_request else "change"
     language = language_of(user)
     with translation.override(language):
+        by = person(colleague) if colleague else _("A colleague")
         values = {
-            "name": person(colleague) if colleague else _("A colleague"),
+            "name": names_of_authors(approval) if is_request else by,
             "vacancy": vacancy.title,
         }
         if is_request:

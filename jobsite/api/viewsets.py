@@ -14,6 +14,7 @@ from rest_framework.viewsets import GenericViewSet
 
 from jobsite.api import caching, parameters
 from jobsite.api.pagination import PageNumberPagination
+from jobsite.days import start_of_day
 
 
 class ReadOnlyViewSet(GenericViewSet):
@@ -85,5 +86,4 @@ def mark_deprecated(response: HttpResponse, successor: str) -> None:
 
 def _unix(day: str) -> int:
     """Return the start of an ISO date in the site's time zone, in seconds since the epoch."""
-    start = datetime.combine(date.fromisoformat(day), datetime.min.time())
-    return int(timezone.make_aware(start).timestamp())
+    return int(start_of_day(date.fromisoformat(day)).timestamp())

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape, unescape
+from html.entities import html5
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
@@ -36,7 +37,7 @@ _VISIBLE_TAG = re.compile(
 # Elements whose content is not HTML, or is not parsed.
 OPAQUE = DROPPED_WITH_CONTENT | {"noembed", "noframes", "plaintext", "textarea", "title", "xmp"}
 # An element of HTML, an end tag or a comment. "<jean@example.org>", "< 3000" and "<vector>" are text.
-_MARKUP = re.compile(
+MARKUP = re.compile(
     r"</[a-z]|<!--|<!doctype\b|<(?:abbr|address|article|aside|audio|big|blockquote|body|button|caption|center|cite"
     r"|code|d[dlt]|del|div|em|embed|figure|font|footer|form|h[1-6r]|head|header|html|iframe|img|input|ins|label|li"
     r"|link|main|mark|math|meta|nav|noscript|object|ol|picture|pre|script|section|select|small|span|strike|strong"
@@ -50,6 +51,8 @@ _LINE_END = re.compile(r"\r\n|[\r\v\f\x85\u2028\u2029]")
 _OPAQUE_TAG = re.compile(rf"<({'|'.join(sorted(OPAQUE))})\b", re.IGNORECASE)
 _TAG = re.compile(r"<([a-z][^\s/<>]*)", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"\s([a-z_:][-a-z0-9_:.]*)\s*=", re.IGNORECASE)
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
+_TAG_START = re.compile(r"<[a-zA-Z/!?]")
 _SCHEME = re.compile(r"\b([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 
 
@@ -101,7 +104,7 @@ def _marked_up(text: str) -> tuple[str, list[Alteration]]:
     brackets, which a parser would take for a tag."""
     text = _ADDRESS.sub(r"&lt;\1&gt;", text)
     count = text.strip().count("\n")
-    if _MARKUP.search(text):
+    if MARKUP.search(text):
         if not count or _BLOCK.search(text):
             return text, []
         message = f"has tags but no paragraphs: {count} line breaks are shown as spaces"
@@ -143,6 +146,19 @@ def unescaped(html: str) -> str:
             break
         html = unescape(html)
     return html
+
+
+def without_entities(line: str) -> str:
+    """Return plain text with the characters that its HTML entities stand for, once: "R&D" for "R&amp;D". What
+    is no entity ("AT&T", "&copy") stays, and so does a line that would get tags. Spaces become plain ones."""
+    text = _ENTITY.sub(_character, line)
+    return line if len(_TAG_START.findall(text)) > len(_TAG_START.findall(line)) else text
+
+
+def _character(entity: re.Match[str]) -> str:
+    text = unescape(entity[0]) if entity[0][1] == "#" or entity[0][1:] in html5 else entity[0]
+    is_none = text in "\ufffd" or text < " " or "\x7f" <= text < "\xa0"
+    return " " if text.isspace() else entity[0] if is_none else text if text.isprintable() else ""
 
 
 @dataclass

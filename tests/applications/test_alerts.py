@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from applications.alerts import operations
 from applications.alerts.job import JobAlerts
 from applications.alerts.mail import NewsEmails, queue_confirmation, queue_renewal
+from applications.alerts.queries import matching
 from applications.mail.delivery import MailDelivery, as_email
 from applications.mail.links import alert_token
 from applications.models import BrandMail, JobAlert, Message, ToldVacancy
@@ -21,12 +22,15 @@ from tests.applications.personal_data import run
 from tests.conftest import NOW
 from tests.factories import make_brand, make_option, make_vacancy
 from tests.vacancies.test_languages import MARK, leftovers
+from vacancies.choices import Fact
 from vacancies.models import Requisition
+from vacancies.operations.options import merge_options, values_replaced
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at")]
 DAY = timedelta(days=1)
 MAIL = "zyx@example.org"
 PAGE = "/alerts"
+REGIONS = "filter%5Bregions%5D="
 
 
 @pytest.fixture(autouse=True)
@@ -405,3 +409,41 @@ def test_unconfirmed_alerts_and_old_emails_are_purged(time_machine):
     run("purge_credentials")
     assert ToldVacancy.objects.count() == 0
     assert JobAlert.objects.count() == 0
+
+
+# --- values of options ---
+
+
+def test_alerts_follow_merged_options_and_tell_nothing_twice():
+    old, new, _ = (make_option("regions", label) for label in ("Gent", "Ghent", "Bruges"))
+    seen, unseen = (make_vacancy(title=t, options={"regions": ["Gent"]}) for t in ("Seen", "Unseen"))
+    only, both = make_alert(f"{REGIONS}gent", address="a@x.test"), make_alert(f"{REGIONS}bruges%2Cgent")
+    first = make_alert(f"{REGIONS}gent", confirmed_at=None)  # equal to the next one after the merge
+    second = make_alert(f"{REGIONS}ghent", told_at=NOW - 2 * DAY)
+    words = make_alert("filter%5Bsearch%5D=gent")
+    for alert in (first, second):
+        ToldVacancy.objects.create(alert=alert, vacancy=seen)
+    waiting = Message.objects.create(alert=first, kind="alert", subject="S", body="B")
+
+    merge_options(into=new, others=[old])
+
+    found = dict(JobAlert.objects.values_list("pk", "query"))
+    assert found == {
+        only.pk: f"{REGIONS}ghent", both.pk: f"{REGIONS}bruges%2Cghent", second.pk: f"{REGIONS}ghent",
+        words.pk: "filter%5Bsearch%5D=gent",
+    }  # fmt: skip
+    waiting.refresh_from_db()
+    assert (waiting.alert, list(second.told.values_list("vacancy", flat=True))) == (second, [seen.pk])
+    news, _starts = matching([(f"{REGIONS}ghent", None)], since=NOW - 9 * DAY, at=NOW)
+    assert set(news[f"{REGIONS}ghent", None]) == {seen.pk, unseen.pk}
+
+
+def test_alerts_follow_renamed_values(admin_client):
+    option = make_option("regions", "Ghent")
+    alert = make_alert(f"filter%5Bbrand%5D=acme%2Cother&{REGIONS}ghent")
+    page = f"/admin/vacancies/filteroption/{option.pk}/change/"
+    form = {"label": "Ghent", "value": "gent", "employment_type": "", "position": 0, "is_active": "on"}
+    admin_client.post(page, form)
+    values_replaced(Fact.BRAND, {"acme": "acme-nv"})
+    alert.refresh_from_db()
+    assert alert.query == f"filter%5Bbrand%5D=acme-nv%2Cother&{REGIONS}gent"

@@ -198,3 +198,16 @@ def test_digest_changes_with_any_part(structure, data):
 
     is_same = json.dumps(spoilt) == json.dumps(structure)
     assert is_same or "\\ud800" in json.dumps(spoilt) or digest(spoilt) != digest(structure)
+
+
+def test_entities_in_labels_are_converted_and_reported():
+    field = text_field("a", label="Name &amp; address")
+    form = ParsedForm([section(field, title="You &amp; us")])
+    assert (form.structure[0]["title"], form.structure[0]["fields"][0]["label"]) == (
+        "You & us",
+        "Name & address",
+    )
+    assert [(path, change.code) for path, change in form.changes] == [
+        ("sections.0.title", "html_entities"),
+        ("sections.0.fields.0.label", "html_entities"),
+    ]

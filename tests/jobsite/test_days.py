@@ -1,18 +1,30 @@
 """Calendar days across changes of the clock: embargoes, retention, "within a week"."""
 
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from io import StringIO
-from zoneinfo import ZoneInfo
+from itertools import pairwise
+from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 from django.conf import settings as django_settings
 from django.core.management import call_command
-from django.test import Client
+from django.test import Client, override_settings
 
-from applications.models import Application, StageChange
-from jobsite.days import days_after
-from tests.applications.makers import MINE, bearer, make_application, make_stage, make_token, make_user
+from applications.admin.to_do import planned_today
+from applications.models import Application, HistoryEntry, StageChange
+from jobsite.days import days_after, start_of_day
+from tests.applications.makers import (
+    MINE,
+    bearer,
+    make_application,
+    make_stage,
+    make_step,
+    make_token,
+    make_user,
+)
 from tests.factories import make_vacancy
+from vacancies.dates import closing_date_of, end_of_day, is_exact, last_day
 from vacancies.models import Vacancy
 from vacancies.quality import content_warnings, with_warnings
 
@@ -124,3 +136,38 @@ def test_closing_within_a_week_counts_calendar_days(week, admin_client: Client, 
         if "hot-ending" in {warning.code for warning in content_warnings(row)}
     }
     assert found == {"Nurse -1"}
+
+
+def test_days_begin_and_end_where_the_clock_changes_at_midnight(settings):
+    """A closing date is a day also in zones without a midnight on some days, as it is stored: in UTC."""
+    wrong, zones, microsecond = [], set(), timedelta(microseconds=1)
+    for name in sorted(available_timezones()):
+        zone = ZoneInfo(name)
+        noons = [datetime(2027, 1, 1, 12, tzinfo=zone) + timedelta(days=n) for n in range(366)]
+        changed = [b.date() for a, b in pairwise(noons) if a.utcoffset() != b.utcoffset()]
+        skipped = [day for day in changed if start_of_day(day, zone).astimezone(zone).hour]
+        if skipped:
+            zones.add(name)
+        with override_settings(TIME_ZONE=name) if skipped else nullcontext():
+            for day in (each + timedelta(days=n) for each in changed for n in (-1, 0, 1)):
+                start, end = start_of_day(day, zone), end_of_day(day, zone)
+                dates = [
+                    at.astimezone(zone).date() for at in (start - microsecond, start, end - microsecond, end)
+                ]
+                expected = [day - timedelta(days=1), day, day, day + timedelta(days=1)]
+                is_day = not skipped or (last_day(end), is_exact(end)) == (day, False)
+                if dates != expected or not is_day:
+                    wrong.append((name, day))
+    assert wrong == []
+    assert {"Atlantic/Azores", "Africa/Cairo", "America/Santiago", "Asia/Beirut", "America/Havana"} <= zones
+
+
+@pytest.mark.django_db
+def test_a_day_without_midnight_is_one_in_texts_and_lists(settings, time_machine):
+    settings.TIME_ZONE = "Atlantic/Azores"  # 28 March 2027 begins at 01:00
+    vacancy = make_vacancy(publish_until=datetime(2027, 3, 28, 1, tzinfo=UTC))
+    assert closing_date_of(vacancy) == "27 Mar 2027"
+    time_machine.move_to(datetime(2027, 3, 28, 12, tzinfo=UTC), tick=False)
+    application, first = make_application(), datetime(2027, 3, 28, 1, tzinfo=UTC)
+    steps = [make_step(application, planned_at=first + timedelta(minutes=n)) for n in (-1, 0)]
+    assert list(planned_today(HistoryEntry.objects.all())) == steps[1:]

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from datetime import date
 from io import BytesIO, StringIO
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -10,10 +11,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from openpyxl import Workbook, load_workbook
 
 from jobsite.spreadsheets import reading, writing
-from jobsite.spreadsheets.reading import Formula, SpreadsheetError, normalised, read
+from jobsite.spreadsheets.reading import ErrorValue, Formatted, Formula, SpreadsheetError, normalised, read
 
 NOT_UTF_8 = "This is neither an XLSX file nor a CSV file in UTF-8. In Excel, save it as “CSV UTF-8”."
+PASSWORD = "The file has a password. Remove the password, and save it again."
+OTHER = "This is a file of the format %s. Save it as XLSX or as CSV UTF-8."
 DAMAGED = "This is not a CSV or XLSX file, or it is damaged. Save it again as XLSX."
+PURL = rb"http://purl.oclc.org/ooxml/\1/\2"
 SHEET = "xl/worksheets/sheet1.xml"
 NAMESPACE = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 
@@ -28,8 +32,9 @@ def refusal(content: bytes, rows_max: int = 5) -> str:
     return str(caught.value)
 
 
-def xlsx(*rows: list, sheet: str = "", name: str = SHEET) -> bytes:
-    """Return an XLSX file with the `rows`, or with `sheet` as the XML of the part `name`."""
+def xlsx(*rows: list, sheet: str = "", name: str = SHEET, added: str = "") -> bytes:
+    """Return an XLSX file with the `rows`, or with `sheet` as the XML of the part `name` or of one that is
+    `added`."""
     book = Workbook()
     book.create_sheet()
     for row in rows:
@@ -41,7 +46,9 @@ def xlsx(*rows: list, sheet: str = "", name: str = SHEET) -> bytes:
     changed = BytesIO()
     with ZipFile(file) as parts, ZipFile(changed, "w", ZIP_DEFLATED) as out:
         for part in parts.namelist():
-            out.writestr(part, sheet if part == name else parts.read(part))
+            out.writestr(part, sheet if part == name and not added else parts.read(part))
+        if added:
+            out.writestr(added, sheet)
     return changed.getvalue()
 
 
@@ -66,6 +73,73 @@ def test_files_of_spreadsheet_programs_are_read():
     assert rows_of(xlsx(["a", "b"], [], [None, "x"])) == [(1, ["a", "b"]), (3, ["", "x"])]
 
 
+def test_values_that_a_program_could_not_write_are_known():
+    """In the languages of the site, as texts and as errors."""
+    errors = [
+        "#N/A", "#REF!", "#NAME?", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!", "#SPILL!", "#CALC!", "Err:502",
+        "#NV", "#BEZUG!", "#VALEUR!", "#NOM ?", "#WAARDE!", "#N/B", "########", "1.23457E+15", "3,24771E+11",
+    ]  # fmt: skip
+    texts = ["C#", "#1 nurse", "# N/A", "N/A", "#hiring!", "Err: 502", "E+10", "##"]
+    cells = [f'<c t="e"><v>{text}</v></c>' for text in errors]
+    rows = f"<sheetData><row>{''.join(cells)}</row></sheetData>"
+    marked = xlsx(["a"], sheet=f"<worksheet {NAMESPACE}>{rows}</worksheet>")
+    for content in (xlsx(errors), "\t".join(errors).encode(), marked):
+        [(_number, row)] = rows_of(content)
+        assert [(cell, type(cell)) for cell in row] == [(text, ErrorValue) for text in errors]
+    assert {type(cell) for cell in rows_of(xlsx(texts))[0][1]} == {str}
+
+
+def test_numbers_are_read_as_they_are_shown_or_marked():
+    book = Workbook()
+    cells = [
+        (123, "00000", "00123", str), (0.1 + 0.2, "General", "0.3", str), (1234, "0", "1234", str),
+        (2500, "#,##0.00 [$€-407]", "2500", Formatted), (2.5, "0.00", "2.5", Formatted),
+        (True, "General", "True", Formatted), (date(2026, 12, 3), "d-mmm", "2026-12-03", Formatted),
+        (0.5, "0%", "0.5", ErrorValue), (1234567890123456, "General", "1.23457e+15", ErrorValue),
+    ]  # fmt: skip
+    for column, (value, form, _text, _kind) in enumerate(cells, 1):
+        book.active.cell(1, column, value).number_format = form
+    file = BytesIO()
+    book.save(file)
+    assert [(str(cell), type(cell)) for cell in rows_of(file.getvalue())[0][1]] == [
+        (text, kind) for _value, _form, text, kind in cells
+    ]
+
+
+def test_the_first_visible_sheet_is_read_and_stated():
+    book = Workbook()
+    for name, state in (("Lists", "hidden"), ("More", "veryHidden"), ("Jobs", "visible"), ("Old", "visible")):
+        sheet = book.create_sheet(name)
+        sheet.append([name])
+        sheet.row_dimensions[1].hidden = True  # by a filter
+        sheet.sheet_state = state
+    del book["Sheet"]
+    book.active = 2
+    file = BytesIO()
+    book.save(file)
+    notes: list[str] = []
+    rows = read(SimpleUploadedFile("x", file.getvalue()), rows_max=5, notes=notes)
+    assert (rows, notes) == ([(1, ["Jobs"])], ["The file has several sheets. Only “Jobs” was read."])
+
+
+def test_strict_files_and_those_without_styles_are_read():
+    parts = {}
+    with ZipFile(BytesIO(xlsx(["a", 1, date(2026, 12, 3)]))) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    strict = {
+        name: re.sub(rb"http://schemas.openxmlformats.org/(\w+)/2006/(main|relationships)", PURL, text)
+        for name, text in parts.items() if name != "[Content_Types].xml"
+    }  # fmt: skip
+    unstyled = {name: text for name, text in parts.items() if name != "xl/styles.xml"}
+    broken = parts | {"xl/styles.xml": f"<styleSheet {NAMESPACE}><fills><x/></fills></styleSheet>"}
+    for changed, last in ((parts | strict, "2026-12-03"), (unstyled, "46359"), (broken, "46359")):
+        file = BytesIO()
+        with ZipFile(file, "w") as archive:
+            for name, text in changed.items():
+                archive.writestr(name, text)
+        assert rows_of(file.getvalue()) == [(1, ["a", "1", last])]
+
+
 def test_csv_has_no_formula_however_it_is_split():
     """Excel splits at semicolons in many languages, and quotes count only at the beginning of a cell."""
     attacks = ["=1", "a;=1", 'a;"=1', 'a;""+1', "a\n=1", "a\r\n@1", "a\r-1", "a\t=1", "a;\n=1", ";=1;=1"]
@@ -84,6 +158,13 @@ def test_csv_has_no_formula_however_it_is_split():
         (b" \n ", "The file is empty."),
         ("Zoë".encode("latin-1"), NOT_UTF_8),
         (b"\x89PNG\r\n\x1a\n\x00\xff", NOT_UTF_8),
+        (b"\xd0\xcf\x11\xe0" + "EncryptedPackage".encode("utf-16-le"), PASSWORD),
+        (xlsx(["a"], sheet="x", added="content.xml"), OTHER % "ODS"),
+        (xlsx(["a"], sheet="x", added="Index/Document.iwa"), OTHER % "Numbers"),
+        (b"\xef\xbb\xbf <html><table><tr><td>a</td></tr></table></html>", OTHER % "HTML"),
+        (b"<!DOCTYPE html>a", OTHER % "HTML"),
+        (b'<?xml version="1.0"?><Workbook/>', OTHER % "XML"),
+        (b"%PDF-1.7", OTHER % "PDF"),
         (b"\xd0\xcf\x11\xe0\xa1", "This is an old Excel file (XLS). Save it as XLSX or as CSV UTF-8."),
         (b"a\0b", "This is not a CSV or XLSX file."),
         (b'a,b\n1,2\n"open,3', "Row 3 cannot be read: unexpected end of data."),

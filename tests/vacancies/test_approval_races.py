@@ -12,7 +12,7 @@ from tests.factories import make_brand, make_vacancy
 from tests.parallel import at_once
 from vacancies.models import Approval, Vacancy, Version
 from vacancies.operations.approval_decisions import approve, fingerprint, submit_for_approval
-from vacancies.operations.approval_requests import request_approval, send_back
+from vacancies.operations.approval_requests import RequestConflictError, request_approval, send_back
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("filters")]
 
@@ -64,3 +64,16 @@ def test_concurrent_changes_of_a_public_vacancy_are_both_kept(people: list[User]
         )
     )
     assert Approval.objects.waiting().get().changes == {"title": "A", "location": "B"}
+
+
+def test_one_of_two_concurrent_changes_of_a_field_is_refused(people: list[User]) -> None:
+    vacancy = make_vacancy(brand=make_brand("Strict", requires_approval=True))
+    found: list[Any] = at_once(
+        *(
+            partial(request_approval, vacancy, {"title": each.username}, at=NOW, author=each)
+            for each in people[:2]
+        )
+    )
+    assert [isinstance(each, RequestConflictError) for each in found].count(True) == 1
+    waiting = Approval.objects.get()
+    assert waiting.changes == {"title": waiting.submitted_by.username}

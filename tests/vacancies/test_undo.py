@@ -9,11 +9,12 @@ from django.db.models import QuerySet
 
 from tests.applications.makers import make_application
 from tests.conftest import NOW
-from tests.factories import make_vacancy
+from tests.factories import make_brand, make_vacancy
 from vacancies.history.versions import read_content, record
 from vacancies.models import Attachment, Change, Vacancy, Version
 from vacancies.operations import publication
 from vacancies.operations import undo as undoing
+from vacancies.operations.save import save_content
 from vacancies.operations.undo import UNDO_TIME, delete, undo_versions, versions_of_action
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters", "at")]
@@ -124,6 +125,64 @@ def test_two_actions_of_a_user_are_undone_separately(anna: User) -> None:
     publication.unpublish(vacancies=ALL().filter(pk=second.pk), at=NOW + HOUR / 60, author=anna)
 
     assert undo_versions(recorded(one, anna), author=anna, at=LATER).done == [first.pk]
+
+
+# --- imports ---
+
+
+def imported(vacancy: Vacancy, anna: User, **wanted: Any) -> QuerySet[Version]:
+    save_content(vacancy, wanted, author=anna, at=NOW)
+    return versions_of_action(Version.objects.latest("pk").pk, author=anna, at=LATER)
+
+
+def test_undo_of_an_import_ends_a_vacancy_again_that_had_ended(anna: User) -> None:
+    """With its old closing date, without a description, and also if another value cannot be restored."""
+    brand, live = make_brand(), {"publish_until": (NOW + 9 * DAY).isoformat()}
+    for values, later in (({}, {}), ({"description": ""}, {}), ({"reference": "A-1"}, {"reference": "A-2"})):
+        vacancy = make_vacancy(brand=brand, **STATES["expired"] | values)
+        versions = imported(vacancy, anna, **live, **later)
+        assert ALL().published(at=LATER).filter(pk=vacancy.pk).exists()
+        if later:
+            make_vacancy(brand=brand, title="Other", reference="A-1", **STATES["draft"])
+
+        undone = undo_versions(versions, author=anna, at=LATER)
+
+        vacancy.refresh_from_db()
+        assert (undone.done, undone.refused) == ([vacancy.pk], {})
+        assert (vacancy.publish_until, vacancy.reference) == (NOW - DAY, later.get("reference", ""))
+    assert list(undone.notes.values()) == [
+        "Not restored: Reference. Another vacancy of this brand has this reference."
+    ]
+
+
+def test_undo_of_an_import_keeps_what_a_colleague_changed_since(anna: User) -> None:
+    vacancy = make_vacancy(title="Nurse", location="Ghent", **STATES["expired"])
+    versions = imported(vacancy, anna, title="Cook", publish_until=(NOW + 9 * DAY).isoformat())
+    save_content(vacancy, {"title": "Head cook", "location": "Bruges"}, author=None, at=NOW + HOUR / 60)
+
+    undone = undo_versions(versions, author=anna, at=LATER)
+
+    vacancy.refresh_from_db()
+    found = vacancy.title, vacancy.location, vacancy.publish_until
+    assert found == ("Head cook", "Bruges", NOW - DAY)
+    notes = {vacancy: "Not restored: Title. It was changed in the meantime."}
+    assert (undone.done, undone.notes) == ([vacancy.pk], notes)
+    again = undo_versions(versions, author=anna, at=LATER)
+    assert (again.done, again.refused) == ([], {vacancy: {"": "It was changed in the meantime."}})
+
+
+def test_undo_of_an_import_unpublishes_a_new_vacancy_with_applications(anna: User) -> None:
+    vacancy = make_application().vacancy
+    version = record(vacancy, Change.CREATED, author=anna, at=NOW)
+    Vacancy.objects.update(updated_at=NOW)
+
+    undone = undo_versions(Version.objects.filter(pk=version.pk), author=anna, at=LATER)
+
+    vacancy.refresh_from_db()
+    assert (undone.done, undone.refused, vacancy.status) == ([], {}, "unpublished")
+    assert list(undone.notes.values()) == [
+        "It has applications (1) and cannot be deleted. Archive it instead. It was unpublished."
+    ]
 
 
 # --- copies and deletions ---

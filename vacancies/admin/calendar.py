@@ -6,7 +6,7 @@ the number of days, not on the number of vacancies.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from urllib.parse import urlencode
 
 from django.core.exceptions import BadRequest
@@ -17,6 +17,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
+from jobsite.days import start_of_day
 from jobsite.types import UserRequest
 from vacancies.dates import end_of_day
 from vacancies.models import Status
@@ -127,8 +128,7 @@ def _fill(days: Sequence[Day], own: VacancyQuerySet, limit: int) -> None:
     begin, end = map(connection.ops.adapt_datetimefield_value, (BEGIN, END))
     parts, parameters = [], []
     for number, day in enumerate(days):
-        start = datetime.combine(day.day, time.min, timezone.get_default_timezone())
-        until = end_of_day(day.day)
+        start, until = start_of_day(day.day), end_of_day(day.day)
         times = {begin: connection.ops.adapt_datetimefield_value(start),
                  end: connection.ops.adapt_datetimefield_value(until)}  # fmt: skip
         for kind, (sql, of_query) in enumerate(compiled):

@@ -10,14 +10,17 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from html import unescape
 from typing import Any, NoReturn
 
 from django.utils import timezone
 from rest_framework import ISO_8601, serializers
 
+from jobsite.days import start_of_day
 from jobsite.fields import WebURLField
+from jobsite.text.html_conversion import MARKUP, without_entities
 from jobsite.types import JsonObject
 from jobsite.unseen import plain_number, visible
 
@@ -55,11 +58,11 @@ class TextField(serializers.CharField):
 
 
 class LineField(TextField):
-    """Text of one line. Line breaks are replaced by spaces; control characters and bidirectional overrides
-    are removed. Both are reported. NUL is refused, as in every text."""
+    """Text of one line. HTML entities are converted, line breaks are replaced by spaces; control characters
+    and bidirectional overrides are removed. This and tags are reported. NUL is refused, as in every text."""
 
     def to_internal_value(self, data: Any) -> str:
-        text = super().to_internal_value(data)
+        text = _converted(self, super().to_internal_value(data))
         line = _BREAKS.sub(" ", text).strip() if _BREAKS.search(text) else text
         if line != text:
             _report(self, "line_breaks", f"replaced line breaks by spaces; received {format_value(text)}")
@@ -95,6 +98,9 @@ class UrlField(TextField):
     def __init__(self, **kwargs: Any) -> None:
         defaults = {"max_length": 1000, "validators": WebURLField.default_validators}
         super().__init__(**defaults | kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        return _converted(self, super().to_internal_value(data))
 
 
 class ChoiceField(serializers.ChoiceField):
@@ -230,13 +236,19 @@ class EndField(DateTimeField):
                 if not 1900 <= day.year <= 2200:
                     self.fail("range")
                 zone = self.context.get("zone") or timezone.get_current_timezone()
-                return datetime.combine(day + timedelta(days=1), time.min, zone).astimezone(UTC)
+                return start_of_day(day + timedelta(days=1), zone)
         return super().to_internal_value(value)
 
 
 def _seen(field: serializers.Field, text: str, rule: Callable[[str], str]) -> str:
     if (plain := rule(text)) != text:
         _report(field, "control_characters", f"removed what nobody sees; received {format_value(text)}")
+def _converted(field: serializers.Field, text: str) -> str:
+    plain = without_entities(text)
+    if plain != text:
+        _report(field, "html_entities", f"converted HTML entities; received {format_value(text)}")
+    elif MARKUP.search(unescape(text)):
+        _report(field, "html_tags", f"has HTML tags, which are shown as text; received {format_value(text)}")
     return plain
 
 

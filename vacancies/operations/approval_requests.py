@@ -13,12 +13,32 @@ from django.db.models import Max, OuterRef, Subquery
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from vacancies.history.versions import PUBLICATION, Content
+from jobsite.text.names import person
+from vacancies.history.versions import PUBLICATION, Content, changed_content
 from vacancies.models import APPROVE, Approval, Change, Vacancy, Version
 from vacancies.models.approval import FREE_FIELDS
 
 SUBMITTED = gettext_lazy("Submitted for approval. Nothing changes in public before a colleague approves it.")
+Overrides = Collection[tuple[int | None, str]]  # the ids of waiting requests, and fields
 TEXT_CHANGES = (Change.CREATED, Change.CHANGED, Change.RESTORED, Change.DUPLICATED)
+
+
+class ConflictError(Exception):
+    """Somebody else changed the same fields, and to other values. Nothing was saved."""
+
+    def __init__(self, fields: list[str]) -> None:
+        super().__init__(", ".join(fields))
+        self.fields = fields
+
+
+class RequestConflictError(ConflictError, ValidationError):
+    """Colleagues, by field, asked for other values in the request that waits for approval."""
+
+    def __init__(self, waiting: Approval, fields: Mapping[str, User | None]) -> None:
+        text = _("%(person)s submitted another value for approval. Open the vacancy to choose.")
+        people = {name: person(user) if user else _("A colleague") for name, user in fields.items()}
+        ValidationError.__init__(self, {name: text % {"person": each} for name, each in people.items()})
+        self.waiting, self.fields, self.people = waiting, list(fields), ", ".join(set(people.values()))
 
 
 def needed_reason() -> str:
@@ -31,16 +51,21 @@ def waiting_request(vacancy: Vacancy) -> Approval | None:
 
 
 def request_approval(
-    vacancy: Vacancy, changes: Mapping[str, object], *, note: str = "", at: datetime, author: User | None
-) -> Approval:
+    vacancy: Vacancy, changes: Mapping[str, object], *, note: str = "", at: datetime, author: User | None,
+    overrides: Overrides = (),
+) -> Approval:  # fmt: skip
     """Store a request for `changes` of `vacancy`, in the format of Version.content. An earlier request that
-    waits is replaced, and its changes become part of the new one."""
+    waits is replaced, and its changes become part of the new one; an equal one is returned. Raises
+    RequestConflictError if colleagues asked for other values, which are not in `overrides`."""
     with transaction.atomic():
         Vacancy.objects.select_for_update().only("pk").get(pk=vacancy.pk)
         merged: Content = dict(changes)
         if earlier := waiting_request(vacancy):
+            check_conflicts(earlier, merged, author, overrides)
+            merged, note = earlier.changes | merged, note or earlier.note
+            if note == earlier.note and not changed_content(earlier.changes, merged):
+                return earlier
             close(earlier, Approval.Outcome.REPLACED, author=author, at=at)
-            merged = earlier.changes | merged
         return Approval.objects.create(
             vacancy=vacancy,
             brand_id=vacancy.brand_id,
@@ -49,6 +74,31 @@ def request_approval(
             submitted_by=author,
             submitted_at=at,
         )
+
+
+def check_conflicts(waiting: Approval, changes: Content, author: User | None, seen: Overrides = ()) -> None:
+    """Raise RequestConflictError if `changes` differ from what a colleague of `author` asks for."""
+    changed = changed_content(waiting.changes, changes)
+    people = {name: user for name, user in authors_of(waiting).items() if name in changed and user != author}
+    if fields := {name: user for name, user in people.items() if (waiting.pk, name) not in seen}:
+        raise RequestConflictError(waiting, fields)
+
+
+def authors_of(approval: Approval) -> dict[str, User | None]:
+    """Return who asked for each change of `approval`, also in requests that it replaced."""
+    earlier = Approval.objects.filter(vacancy=approval.vacancy_id, pk__lt=approval.pk)
+    decided = earlier.exclude(outcome=Approval.Outcome.REPLACED).aggregate(pk=Max("pk"))["pk"] or 0
+    found: dict[str, User | None] = {}
+    before: Content = {}
+    for each in (*earlier.filter(pk__gt=decided).select_related("submitted_by").order_by("pk"), approval):
+        found |= dict.fromkeys(changed_content(before, each.changes), each.submitted_by)
+        before = each.changes
+    return found
+
+
+def names_of_authors(approval: Approval) -> str:
+    people = dict.fromkeys([*authors_of(approval).values(), approval.submitted_by])
+    return ", ".join(person(each) if each else _("a former user") for each in people)
 
 
 def approved_unchanged(pks: Collection[int]) -> set[int]:

@@ -1,6 +1,7 @@
 """The options of vacancies: those of one vacancy, and merging options."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from urllib.parse import parse_qsl, urlencode
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -8,9 +9,17 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from vacancies.choices import Keyword
-from vacancies.models import FilterOption, Vacancy, VacancyOption
+from vacancies.models import Approval, FilterOption, SavedView, Vacancy, VacancyOption, VacancyTemplate
 
 BATCH = 500
+# What other apps do, before anything is locked, when values of a filter are replaced: called with its keyword
+# and the new values by old value.
+FOLLOWERS: list[Callable[[str, Mapping[str, str]], object]] = []
+
+
+def values_replaced(keyword: str, new: Mapping[str, str]) -> None:
+    for follow in FOLLOWERS:
+        follow(keyword, new)
 
 
 def save_options(*, vacancy: Vacancy, keyword: Keyword, pks: Iterable[int]) -> None:
@@ -29,13 +38,16 @@ def save_options(*, vacancy: Vacancy, keyword: Keyword, pks: Iterable[int]) -> N
 def merge_options(*, into: FilterOption, others: Iterable[FilterOption]) -> int:
     """Replace `others`, options of the same filter, by `into` on every vacancy, and delete them. Return the
     number of vacancies that changed. Raise ValidationError if `into` was deleted or merged meanwhile."""
+    others, keyword = list(others), into.filter.keyword
     merged = [option.pk for option in others]
     with transaction.atomic():
+        values_replaced(keyword, {option.value: into.value for option in others})
         links = VacancyOption.objects.filter(option__in=merged)
         # Locked in the same order as by a save of a vacancy, to avoid deadlocks: the vacancies, then the
         # options. From here on, nobody can choose an option that is deleted below.
-        vacancies_with_option = Vacancy.objects.filter(pk__in=list(links.values_list("vacancy", flat=True)))
-        list(vacancies_with_option.order_by("pk").select_for_update().values_list("pk", flat=True))
+        requests = Approval.objects.waiting().filter(changes__has_key=keyword).order_by()
+        concerned = [*links.values_list("vacancy", flat=True), *requests.values_list("vacancy", flat=True)]
+        list(Vacancy.objects.filter(pk__in=concerned).order_by("pk").select_for_update().values_list("pk"))
         options = FilterOption.objects.filter(pk__in=[into.pk, *merged]).order_by("pk").select_for_update()
         if into.pk not in options.values_list("pk", flat=True):
             text = _("“%(option)s” was deleted or merged in the meantime. Nothing was changed.")
@@ -51,7 +63,27 @@ def merge_options(*, into: FilterOption, others: Iterable[FilterOption]) -> int:
             VacancyOption.objects.filter(pk__in=pks[start : start + BATCH]).update(option=into)
         links.delete()
         FilterOption.objects.filter(pk__in=merged).delete()
+        _replace_in_contents(into, merged)
+        _replace_in_views(into, merged)
         changed, now = sorted(vacancies), timezone.now()
         for start in range(0, len(changed), BATCH):
             Vacancy.objects.filter(pk__in=changed[start : start + BATCH]).update(updated_at=now)
     return len(vacancies)
+
+
+def _replace_in_contents(into: FilterOption, merged: list[int]) -> None:
+    """Replace the options in templates and in the requests that wait for approval."""
+    keyword, new = into.filter.keyword, (into.pk, into.label)
+    for rows, field in ((VacancyTemplate.objects.all(), "content"), (Approval.objects.waiting(), "changes")):
+        for row in rows.filter(**{f"{field}__has_key": keyword}).select_for_update():
+            content = getattr(row, field)
+            pairs = dict(new if pk in merged else (pk, label) for pk, label in content[keyword])
+            content[keyword] = [list(pair) for pair in pairs.items()]
+            row.save(update_fields=[field])
+
+
+def _replace_in_views(into: FilterOption, merged: list[int]) -> None:
+    new = {("option", str(pk)): ("option", str(into.pk)) for pk in merged}
+    for view in SavedView.objects.filter(query__contains="option=").select_for_update():
+        view.query = urlencode(sorted({new.get(pair, pair) for pair in parse_qsl(view.query)}))
+        view.save(update_fields=["query"])

@@ -43,7 +43,7 @@ def restore(
                 wanted |= {name: values[name] for name in PUBLICATION}
         saved = save_content(
             vacancy, wanted, author=author, at=at, change=Change.RESTORED, is_approved=vacancy._state.adding,
-            skips_missing=True, forms=forms,
+            skips_missing=True, is_undo=is_undo, forms=forms,
         )  # fmt: skip
         is_same = not (saved.plan.changes or saved.plan.requested)
         if is_same and needs_approval(before=vacancy, after=vacancy, changed=wanted, at=at):

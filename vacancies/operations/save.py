@@ -46,19 +46,11 @@ from vacancies.models import (
     needs_approval,
 )
 from vacancies.models.approval import PUBLIC
-from vacancies.operations.approval_requests import request_approval
+from vacancies.operations.approval_requests import ConflictError, Overrides, request_approval
 from vacancies.operations.blockers import save_blockers
 from vacancies.operations.options import save_options
 
 BATCH = 500
-
-
-class ConflictError(Exception):
-    """Somebody else changed the same fields, and to other values. Nothing was saved."""
-
-    def __init__(self, fields: list[str]) -> None:
-        super().__init__(", ".join(fields))
-        self.fields = fields
 
 
 @dataclass
@@ -95,6 +87,7 @@ def plan_save(
     at: datetime,
     is_approved: bool = False,
     skips_missing: bool = False,
+    is_undo: bool = False,
     forms: QuerySet | None = None,
 ) -> Plan:
     """Return what `save_content` with these arguments would do. Writes nothing. `vacancy` is as stored, or
@@ -116,8 +109,8 @@ def plan_save(
     set_values(after, changes)
     plan = Plan(after, before, changes, missing=missing)
     checked = set(changes)
-    if vacancy.pk and not stored:  # deleted: it may have been published, and have ended since
-        checked -= {"status", "publish_until"}
+    if is_undo:  # it was so before: it may have ended, or have been imported without a description
+        checked -= {"status", "publish_until", "description"}
     if reasons := save_blockers(after=after, changed=checked, at=at):
         raise ValidationError(reasons)
     if is_approved or not needs_approval(before=stored, after=after, changed=changes, at=at):
@@ -148,14 +141,17 @@ def save_content(
     change: Change | None = None,
     is_approved: bool = False,
     skips_missing: bool = False,
+    is_undo: bool = False,
     forms: QuerySet | None = None,
+    overrides: Overrides = (),
 ) -> Saved:
     """Write the fields `wanted` of `vacancy`, in the format of Version.content, and record the version. A
     file can be an upload.
 
     With `base`, the content that the author started from, only what the author changed is written. What needs
-    approval is submitted instead. If `skips_missing`, related rows that no longer exist are left out, and so
-    is a form that is not among `forms`. Raises ConflictError and ValidationError as `plan_save`.
+    approval is submitted instead. If `is_undo`, the content may have ended already. If `skips_missing`,
+    related rows that no longer exist are left out, and so is a form that is not among `forms`. `overrides` as
+    for `request_approval`. Raises ConflictError and ValidationError as `plan_save` and `request_approval`.
     """
     wanted = store_uploads(wanted)  # before rows are locked: an object store may take seconds
     with transaction.atomic():
@@ -164,7 +160,7 @@ def save_content(
             vacancy = Vacancy.objects.select_for_update().get(pk=vacancy.pk)
         plan = plan_save(
             vacancy, wanted, base=base, at=at, is_approved=is_approved, skips_missing=skips_missing,
-            forms=forms,
+            is_undo=is_undo, forms=forms,
         )  # fmt: skip
         change = change or (Change.CREATED if is_new else Change.CHANGED)
         saved = Saved(plan.vacancy, plan)
@@ -176,7 +172,9 @@ def save_content(
                 _write(plan)
             record(plan.vacancy, change, author=author, at=at)
         if plan.requested:
-            saved.approval = request_approval(plan.vacancy, plan.requested, at=at, author=author)
+            saved.approval = request_approval(
+                plan.vacancy, plan.requested, at=at, author=author, overrides=overrides
+            )
     return saved
 
 

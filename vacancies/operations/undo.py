@@ -8,18 +8,21 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models import Max, QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from jobsite.types import JsonObject
-from vacancies.history.versions import record_deletion, replay, values_of
+from vacancies.history.diff import field_labels
+from vacancies.history.versions import changed_content, read_content, record_deletion, replay, values_of
 from vacancies.models import Change, Vacancy, Version, needs_approval
 from vacancies.operations.approval_requests import SUBMITTED, approved_unchanged, needed_reason
-from vacancies.operations.publication import BulkResult
+from vacancies.operations.publication import BulkResult, unpublish
 from vacancies.operations.restore import restore
-from vacancies.operations.save import save_content, save_values, set_values
+from vacancies.operations.save import Saved, save_content, save_values, set_values
 from vacancies.querysets import VacancyQuerySet
 
 UNDO_TIME = timedelta(minutes=30)
 SAVES = {Change.CREATED, Change.CHANGED}  # an import has both
+CHANGED_SINCE = gettext_lazy("It was changed in the meantime.")
 DELETED = 1_000  # at a time: undoing a deletion restores each vacancy with its rows
 
 
@@ -97,16 +100,17 @@ def undo_versions(
             pk = version.vacancy_id
             vacancy = there.get(pk)
             is_deleted = version.change == Change.DELETED
+            if vacancy and version.change == Change.CHANGED and version.before is None:
+                _revert(version, vacancy, result, author=author, at=at, forms=forms)
+                continue
             is_same = latest[pk] == version.pk and (vacancy is None) == is_deleted
             if not is_same or (vacancy and vacancy.updated_at != version.created_at):
                 missing = Vacancy(pk=pk, title=version.content.get("title", str(pk)))
-                result.refused[vacancy or missing] = {"": _("It was changed in the meantime.")}
+                result.refused[vacancy or missing] = {"": str(CHANGED_SINCE)}
             elif vacancy is None:
                 _restore(version, result, author=author, at=at, forms=forms)
             elif version.change in (Change.CREATED, Change.DUPLICATED):
                 created.append(pk)
-            elif version.change == Change.CHANGED and version.before is None:
-                _revert(version, vacancy, result, author=author, at=at, forms=forms)
             elif pk in unapproved:
                 result.refused[vacancy] = {"status": needed_reason()}
             elif version.before is not None:
@@ -117,6 +121,10 @@ def undo_versions(
             deleted = delete(vacancies=Vacancy.objects.filter(pk__in=created), at=at, author=author)
             result.done += deleted.done
             result.refused |= deleted.refused
+            kept = Vacancy.objects.filter(pk__in=[vacancy.pk for vacancy in deleted.refused])
+            for pk in unpublish(vacancies=kept, at=at, author=author).done:  # applications came meanwhile
+                vacancy = there[pk]
+                result.notes[vacancy] = f"{result.refused.pop(vacancy)['']} {_('It was unpublished.')}"
         if changed:
             save_values(changed, before, Change.RESTORED, author=author, at=at)
             result.done += [vacancy.pk for vacancy in changed]
@@ -142,19 +150,29 @@ def _revert(
     version: Version, vacancy: Vacancy, result: BulkResult, *, author: User | None, at: datetime,
     forms: QuerySet | None,
 ) -> None:  # fmt: skip
-    """Write the values from before `version`, which recorded a save. What needs approval is submitted."""
+    """Write the values from before `version`, which recorded a save. What needs approval is submitted. Fields
+    that were changed since, and values that are not possible any more, are left out and named: a vacancy that
+    the save published must not stay public because of a reference that is taken now."""
     before = replay(Version.objects.filter(vacancy=vacancy.pk, pk__lt=version.pk))
     wanted = {name: before[name] for name in version.content if name in before}
-    try:
-        saved = save_content(
-            vacancy, wanted, author=author, at=at, change=Change.RESTORED, skips_missing=True, forms=forms
-        )
-    except ValidationError as error:
-        result.refused[vacancy] = {"": " ".join(error.messages)}
-        return
-    result.done.append(vacancy.pk)
-    if saved.plan.requested:
-        result.notes[vacancy] = str(SUBMITTED)
+    now, labels = read_content(vacancy), field_labels()
+    since = changed_content(version.content, {name: now[name] for name in wanted})
+    left = dict.fromkeys(since, str(CHANGED_SINCE))
+    while wanted := {name: value for name, value in wanted.items() if name not in left}:
+        try:
+            saved = save_content(
+                vacancy, wanted, author=author, at=at, change=Change.RESTORED, skips_missing=True,
+                is_undo=True, forms=forms,
+            )  # fmt: skip
+        except ValidationError as error:
+            failed = wanted.keys() & error.message_dict or wanted
+            left |= {name: " ".join(error.message_dict.get(name, error.messages)) for name in failed}
+        else:
+            text = _("Not restored: %(field)s.")
+            notes = [f"{text % {'field': labels[name]}} {reason}" for name, reason in left.items()]
+            _done(result, saved, notes + [str(SUBMITTED)] * bool(saved.plan.requested))
+            return
+    result.refused[vacancy] = {"": " ".join(dict.fromkeys(left.values()))}
 
 
 def _restore(
@@ -167,13 +185,14 @@ def _restore(
         deleted = Vacancy(pk=version.vacancy_id, title=version.content["title"])
         result.refused[deleted] = {"": " ".join(error.messages)}
         return
-    vacancy, missing = saved.vacancy, saved.plan.missing
-    result.done.append(vacancy.pk)
-    notes = []
-    if vacancy.status != version.content["status"]:
-        notes.append(needed_reason())
-    if missing:
+    is_as_before = saved.vacancy.status == version.content["status"]
+    _done(result, saved, [] if is_as_before else [needed_reason()])
+
+
+def _done(result: BulkResult, saved: Saved, notes: list[str]) -> None:
+    result.done.append(saved.vacancy.pk)
+    if saved.plan.missing:
         text = _("Not restored because they no longer exist: %(names)s.")
-        notes.append(text % {"names": ", ".join(missing)})
+        notes.append(text % {"names": ", ".join(saved.plan.missing)})
     if notes:
-        result.notes[vacancy] = " ".join(notes)
+        result.notes[saved.vacancy] = " ".join(notes)

@@ -6,7 +6,7 @@ count."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from itertools import islice
 from typing import Any
 
@@ -30,6 +30,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce, TruncDate
 from django.utils import timezone
 
+from jobsite.days import start_of_day
 from jobsite.db.locks import lock_transaction
 from vacancies.models import Change, DailyStatisticsBase, DailyVacancies, Status, Vacancy, Version
 from vacancies.querysets import VacancyQuerySet
@@ -40,10 +41,6 @@ DAY = timedelta(days=1)
 BATCH = 2_000
 
 Group = tuple[int | None, int | None]  # brand, option; option None: all vacancies of the brand
-
-
-def start_of_day(day: date) -> datetime:
-    return datetime.combine(day, time.min, timezone.get_default_timezone())
 
 
 def day_of(at: datetime) -> date:

@@ -178,6 +178,19 @@ def test_decisions_are_told_to_the_submitter(acme, ed, lea):
     assert body.startswith("lea sent “Nurse” back.\n\nName the shifts\n\nhttp")
 
 
+def test_emails_about_a_request_of_two_name_and_reach_both(acme, ed, lea):
+    vacancy, bea = submitted(acme, ed, note="Please read"), make_user("bea", acme)
+    approval = request_approval(vacancy, {"location": "Ghent"}, at=NOW, author=bea)
+    run(ApprovalEmails())
+    approve(vacancy=vacancy, seen=fingerprint(vacancy, approval), at=NOW, author=lea)
+    run(ApprovalEmails())
+    assert Message.objects.get(kind="approval").body.startswith("ed, bea submitted “Nurse”")
+    assert "Please read" in Message.objects.get(kind="approval").body
+    assert [address for kind, address, _subject in sent() if kind == "decision"] == [
+        "ed@example.com", "bea@example.com",
+    ]  # fmt: skip
+
+
 def test_decision_is_for_active_users_who_want_it_and_may_see(acme, ed, lea):
     EmailOptOut.objects.create(user=ed, kind="decision")
     moved, gone = make_user("moved", acme), make_user("gone", acme)

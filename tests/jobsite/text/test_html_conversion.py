@@ -5,7 +5,7 @@ from time import thread_time
 import pytest
 
 from jobsite.text.html import sanitise
-from jobsite.text.html_conversion import convert, is_escaped, unescaped
+from jobsite.text.html_conversion import convert, is_escaped, unescaped, without_entities
 from tests.hostile_html import PAYLOADS, faults
 
 LINK = '<p><a href="{}">{}</a></p>'
@@ -127,3 +127,19 @@ def test_conversion_takes_linear_time(part):
     is_escaped(html)
 
     assert thread_time() - begun < 20
+
+
+def test_entities_of_one_line_are_converted_once_and_never_to_tags():
+    converted = {
+        "R&amp;D &#38; Q&#x26;A": "R&D & Q&A", "&amp;lt;b&amp;gt;": "&lt;b&gt;",
+        "caf&eacute;&nbsp;1&shy;&#x202E;": "café 1",
+        "3 &lt; 4&#10;&#9;": "3 < 4  ", "<b>&AMP;</b>": "<b>&</b>", "&#128;": "€",
+    }  # fmt: skip
+    kept = (
+        "AT&T", "R&D;", "&copy 2026", "&notit;", "&unknown;", "&#0;", "&#7;",
+        "&#xD800;", "&#1114112;", "&#x81;",
+        "&lt;script&gt;", "&lt;img src=x", "<b>x</b>&lt;i&gt;",
+    )  # fmt: skip
+    assert {text: without_entities(text) for text in (*converted, *kept)} == converted | {
+        text: text for text in kept
+    }

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from tests.applications.makers import signed_in
@@ -21,6 +22,8 @@ from vacancies.history.versions import record
 from vacancies.media import orphans
 from vacancies.models import Approval, Brand, Change, State, Vacancy, Version
 from vacancies.operations import approval_decisions, options
+from vacancies.operations.approval_requests import RequestConflictError
+from vacancies.operations.save import save_content
 from vacancies.statistics import counts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters", "at")]
@@ -303,6 +306,54 @@ def test_second_change_is_added_to_the_first(ed: Client, lea: Client, strict: Br
     assert outcomes(vacancy) == [REPLACED, WAITING]
     decide(lea, vacancy, "approve")
     assert (reread(vacancy).title, reread(vacancy).location) == ("First", "Ghent")
+
+
+@pytest.mark.slow("opens several pages of the admin")
+def test_conflicting_changes_are_chosen_as_without_approval(ed: Client, lea: Client, strict: Brand) -> None:
+    vacancy = make(strict)
+    third = staff("third", *EDITS, brands=[strict])
+    ed.post(page(vacancy), opened(ed, page(vacancy)) | {"title": "Night nurse", "location": "Ghent"})
+    mine = opened(third, page(vacancy)) | {"title": "Head nurse", "location": "Ghent", "pay_note": "Bonus"}
+
+    asked = third.post(page(vacancy), mine)
+
+    assert (asked.status_code, outcomes(vacancy)) == (409, [WAITING])
+    [row] = asked.context["overlaps"]
+    assert [row["overlap"].mine, row["overlap"].theirs] == [["Head nurse"], ["Night nurse"]]
+    assert (asked.context["people"], asked.context["waiting"]) == ("Ed", Approval.objects.get().pk)
+    choice = {"_request": str(Approval.objects.get().pk), "_seen": "x"}
+    old = third.post(page(vacancy), mine | choice | {"_choice-title": "mine", "_request": "0"})
+    assert (old.status_code, outcomes(vacancy)) == (409, [WAITING])
+    assert saved(third.post(page(vacancy), mine | choice | {"_choice-title": "mine"}))
+    replaced, waiting = Approval.objects.order_by("pk")
+    assert (replaced.outcome, replaced.changes["title"]) == (REPLACED, "Night nurse")
+    assert waiting.changes == {"title": "Head nurse", "location": "Ghent", "pay_note": "Bonus"}
+    assert lea.get(url(vacancy)).context["submitted_by"] == "Third, Ed"
+    back = opened(ed, page(vacancy)) | {"title": "Nurses", "location": "Bruges"}
+    choice = {"_request": str(waiting.pk), "_seen": "x", "_choice-title": "theirs"}
+    assert saved(ed.post(page(vacancy), back | choice))  # the location is Ed's own
+    assert Approval.objects.waiting().get().changes == waiting.changes | {"location": "Bruges"}
+
+
+def test_other_writers_are_told_who_asked_for_another_value(ed: Client, strict: Brand) -> None:
+    vacancy = make(strict)
+    eva = User.objects.create_user("eva")
+    save_content(vacancy, {"title": "A", "location": "Ghent"}, author=eva, at=NOW)
+    waiting = Approval.objects.get()
+    text = "eva submitted another value for approval. Open the vacancy to choose."
+
+    again = save_content(vacancy, {"title": "A"}, author=user("ed"), at=NOW)
+    assert (again.approval, Approval.objects.count()) == (waiting, 1)
+    with pytest.raises(RequestConflictError) as caught:
+        save_content(vacancy, {"title": "B", "location": "Ghent"}, author=user("ed"), at=NOW)
+    assert caught.value.message_dict == {"title": [text]}
+    shown = ed.post(
+        f"{LIST}import/", {"file": SimpleUploadedFile("v.csv", f"id,title\n{vacancy.pk},B".encode())}
+    )
+    [error] = shown.context["wrong"][0].errors
+    assert (error.column, error.received, error.message) == ("Title", "B", text)
+    assert save_content(vacancy, {"title": "B"}, author=eva, at=NOW).approval  # the own one
+    assert outcomes(vacancy) == [REPLACED, WAITING]
 
 
 def test_moving_a_public_vacancy_into_the_brand_needs_approval(strict: Brand) -> None:

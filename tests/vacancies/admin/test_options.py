@@ -12,7 +12,16 @@ from tests.factories import make_filter, make_option, make_vacancy
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST, errors, opened, page, saved, staff
 from vacancies.history.versions import record
-from vacancies.models import Change, Filter, FilterOption, Vacancy, VacancyOption
+from vacancies.models import (
+    Approval,
+    Change,
+    Filter,
+    FilterOption,
+    SavedView,
+    Vacancy,
+    VacancyOption,
+    VacancyTemplate,
+)
 from vacancies.operations import options
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
@@ -178,6 +187,25 @@ def test_merge_asks_which_option_to_keep_and_reports_the_count(anna: Client) -> 
         for vacancy in (first, second)
     ]
     assert carried == [["Ghent"], ["Ghent", "Leuven"]]
+
+
+def test_merge_replaces_options_in_what_refers_to_them(anna: Client) -> None:
+    ghent, gent, other = (make_option("regions", label) for label in ("Ghent", "Gent", "Leuven"))
+    waiting = Approval.objects.create(
+        vacancy=make_vacancy(), submitted_at=NOW, changes={"regions": [[gent.pk, "Gent"]]}
+    )
+    content = {"regions": [[other.pk, "Leuven"], [gent.pk, "Gent"], [ghent.pk, "Ghent"]], "title": "Cook"}
+    template = VacancyTemplate.objects.create(name="Cook", content=content)
+    queries = f"brand=3&option={gent.pk}&option={ghent.pk}", f"option={other.pk}&state=draft"
+    views = [SavedView.objects.create(name=query, query=query) for query in queries]
+
+    options.merge_options(into=ghent, others=[gent])
+
+    for row in (waiting, template, *views):
+        row.refresh_from_db()
+    assert waiting.changes == {"regions": [[ghent.pk, "Ghent"]]}
+    assert template.content == {"regions": [[other.pk, "Leuven"], [ghent.pk, "Ghent"]], "title": "Cook"}
+    assert [view.query for view in views] == [f"brand=3&option={ghent.pk}", queries[1]]
 
 
 def test_merge_of_all_matching_options_covers_all_pages(anna: Client) -> None:

@@ -270,10 +270,13 @@ def test_an_import_can_be_undone(anna, nurse, brand, at):
 
     assert message.startswith("1 vacancy was created. 2 vacancies were changed. <button")
     url = re.search('formaction="(.*?)"', message)[1]
-    Vacancy.objects.filter(title="Cook").update(location="Ghent", updated_at=at + timedelta(minutes=1))
+    Vacancy.objects.filter(title="Cook").update(title="Head cook", updated_at=at + timedelta(minutes=1))
     undone = messages_of(anna.post(url))[1:]
-    assert undone == ["Undone for 2 vacancies.", "“Cook” was not changed. It was changed in the meantime."]
-    assert [row[:-1] for row in exported(anna) if row[1] not in ("Cook", "Baker")] == [
+    assert undone == [
+        "Undone for 3 vacancies.",
+        "“Head cook”: Not restored: Title. It was changed in the meantime.",
+    ]
+    assert [row[:-1] for row in exported(anna) if row[1] not in ("Head cook", "Baker")] == [
         row for row in before if row[1] != "Baker"
     ]
     assert not Vacancy.objects.filter(title="Driver").exists()
@@ -553,3 +556,30 @@ def test_a_new_row_has_the_brand_that_the_form_preselects(colleague, nurse):
     make_brand("A second one").members.add(User.objects.get(username="colleague"))
     shown = upload(colleague, csv_file(["Title"], ["New"]))
     assert changes(shown)["Brand"] == "<div><ins>A second one</ins></div>"
+
+
+def test_what_is_not_a_value_is_an_error_of_its_cell(anna, nurse):
+    book = Workbook()
+    book.active.append(["ID", "Title", "Location", "Minimum pay", "Reference"])
+    book.active.append([nurse.pk, "#REF!", "#N/A", 2500, datetime(2026, 12, 3)])
+    book.active["D2"].number_format = "#,##0 €"
+    file = BytesIO()
+    book.save(file)
+    shown = upload(anna, SimpleUploadedFile("v.xlsx", file.getvalue()))
+    assert [(number, column, text) for number, column, text, _why in errors(shown)] == [
+        (2, "Title", "#REF!"),
+        (2, "Location", "#N/A"),
+        (2, "Reference", "2026-12-03"),
+    ]
+
+
+def test_entities_are_converted_with_a_note(anna, nurse):
+    make_option("regions", "R&D")
+    shown = upload(anna, csv_file(["id", "title", "regions"], [nurse.pk, "R&amp;D manager", "R&amp;D"]))
+    assert shown.context["changed"][0].notes == [
+        "HTML entities were converted: “R&amp;D manager” became “R&D manager”.",
+        "HTML entities were converted: “R&amp;D” became “R&D”.",
+    ]
+    confirm(anna, shown)
+    nurse.refresh_from_db()
+    assert (nurse.title, [str(option) for option in nurse.options.all()]) == ("R&D manager", ["R&D"])

@@ -524,3 +524,29 @@ def test_ambiguous_time_is_the_first_and_reported(tmp_path, time_machine):
     Vacancy.objects.update(created_at=later)
     assert run(path)[1].startswith("Nothing changed")
     assert Vacancy.objects.get().created_at == later
+
+
+def test_entities_in_lines_are_converted_and_reported(tmp_path):
+    icons = {"small": "https://x.test/?a=1&amp;b=2", "large": ""}
+    brand = {"name": "Smith &amp; Co", "description": "", "url": "", "icons": icons}
+    item = FULL | {
+        "title": "R&amp;D manager",
+        "brand": brand,
+        "regions": ["K&ouml;ln"],
+        "location": "<b>K</b>",
+    }
+
+    code, _summary, lines = run(write(tmp_path, [item]))
+
+    vacancy = Vacancy.objects.get()
+    assert (code, vacancy.title, vacancy.brand.name) == (0, "R&D manager", "Smith & Co")
+    assert vacancy.brand.icon_small_url == "https://x.test/?a=1&b=2"
+    assert [str(option) for option in vacancy.options.filter(filter__keyword="regions")] == ["Köln"]
+    who = "items.json row 1 (id 101):"
+    for note in (
+        f'{who} title: converted HTML entities; received "R&amp;D manager"',
+        f'{who} brand.name: converted HTML entities; received "Smith &amp; Co"',
+        f'{who} location: has HTML tags, which are shown as text; received "<b>K</b>"',
+    ):
+        assert any(note in line for line in lines), lines
+    assert run(write(tmp_path, [item]))[1].startswith("Nothing changed")

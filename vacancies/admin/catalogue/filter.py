@@ -26,7 +26,7 @@ from jobsite.types import UserRequest
 from vacancies.admin.base import PartInline, PositionedFormSet
 from vacancies.fields import free_value
 from vacancies.models import Filter, FilterOption, VacancyOption
-from vacancies.operations.options import merge_options
+from vacancies.operations.options import merge_options, values_replaced
 
 MAX_EDITED_OPTIONS = 200  # options edited in one page
 OPTIONS_PER_PAGE = 50  # options in one answer to a search
@@ -43,8 +43,17 @@ def in_use(option: FilterOption, uses: int) -> str:
     ) % {"option": option.label, "count": uses}
 
 
+def follow_value(form: BaseModelForm) -> None:
+    if form.initial.get("value"):  # stored queries follow it
+        values_replaced(form.instance.filter.keyword, {form.initial["value"]: form.instance.value})
+
+
 class FilterOptionFormSet(PositionedFormSet):
     """Options with unique labels and values, also among new rows. Options in use cannot be deleted."""
+
+    def save_existing(self, form: BaseModelForm, obj: FilterOption, commit: bool = True) -> FilterOption:
+        follow_value(form)
+        return super().save_existing(form, obj, commit)  # type: ignore[no-any-return]
 
     def clean(self) -> None:
         for form in self.forms:  # before Django's own check, which lists every link
@@ -196,6 +205,7 @@ class FilterOptionAdmin(JobsiteAdmin):
         if not change and "position" not in form.changed_data:
             obj.position = obj.filter.next_position()
         super().save_model(request, obj, form, change)
+        follow_value(form)
 
     @display(description=gettext_lazy("Vacancies"), ordering="use_count")
     def used(self, option: object) -> int:

@@ -16,13 +16,16 @@ from jobsite.text.names import person
 from jobsite.types import UserRequest
 from vacancies.admin.edit.form_input import FILES, Files, Input, chosen_files, parse_post_data, post_data
 from vacancies.admin.edit.forms import make_forms
-from vacancies.admin.edit.merge import MINE, THEIRS, Merge, MergeInput, merge_fields
+from vacancies.admin.edit.merge import MINE, THEIRS, Merge, MergeInput, Overlap, merge_fields
 from vacancies.admin.edit.merge_rows import RowMerge
-from vacancies.history.diff import marked
+from vacancies.history.diff import field_labels, lines, marked
+from vacancies.history.versions import Content, read_content
 from vacancies.models import Change, Vacancy, Version
+from vacancies.operations.approval_requests import RequestConflictError
 
 DECISION = "_choice-"  # and the key of an overlap
 SEEN = "_seen"  # the version that the page with the choices shows
+REQUEST = "_request"  # the waiting request that the page with the choices shows
 KEEP_EDITING = "_keep_editing"
 
 
@@ -72,18 +75,22 @@ def merge_input(
     return result
 
 
+def decisions_of(request: UserRequest) -> dict[str, str]:
+    """Return MINE or THEIRS by the key of an overlap."""
+    return {
+        name.removeprefix(DECISION): value
+        for name, value in request.POST.items()
+        if name.startswith(DECISION) and value in (MINE, THEIRS)
+    }
+
+
 def merge_posted(admin: ModelAdmin, request: UserRequest, vacancy: Vacancy) -> Merge | None:
     """Return the posted form merged with the stored vacancy, None if that did not change meanwhile."""
     version = version_of(vacancy)
     if request.POST.get("version", "") == version and KEEP_EDITING not in request.POST:
         return None
-    decisions = {
-        name.removeprefix(DECISION): value
-        for name, value in request.POST.items()
-        if name.startswith(DECISION) and value in (MINE, THEIRS)
-    }
-    if request.POST.get(SEEN) != version:  # they were about another text
-        decisions = {}
+    # others were about another text
+    decisions = decisions_of(request) if request.POST.get(SEEN) == version else {}
     uploads = chosen_files(request.FILES)
     return merge_input(admin, request, vacancy, post_data(request.POST), uploads=uploads, decisions=decisions)
 
@@ -95,10 +102,19 @@ def merged_data(request: UserRequest, merge: Merge | None) -> tuple[Input, Files
     return merge.data, Files({new: request.FILES.getlist(name) for name, new in merge.uploads.items()})
 
 
+def merge_request(error: RequestConflictError, mine: Content) -> Merge:
+    """Return the overlaps of what the user wants with what colleagues ask for in the waiting request."""
+    labels, sides = field_labels(), (read_content(error.waiting.vacancy), mine, error.waiting.changes)
+    texts = {name: [lines(name, side.get(name)) for side in sides] for name in error.fields}
+    return Merge({}, {}, overlaps=[Overlap(name, labels[name], a, b, c) for name, (a, b, c) in texts.items()])
+
+
 def conflict_page(
-    admin: ModelAdmin, request: UserRequest, vacancy: Vacancy, merge: Merge, mine: Input, *, button: str
-) -> HttpResponse:
-    """Ask which text to keep, for each field that both changed."""
+    admin: ModelAdmin, request: UserRequest, vacancy: Vacancy, merge: Merge, mine: Input, *, button: str,
+    error: RequestConflictError | None = None,
+) -> HttpResponse:  # fmt: skip
+    """Ask which text to keep, for each field that both changed; `error` if the other text waits for
+    approval."""
     people = authors_since(vacancy, next(iter(mine.get("version", ())), ""))
     chosen = [each.partition("=") for each in mine.get(FILES, ())]
     context = {
@@ -106,8 +122,9 @@ def conflict_page(
         "title": _("Choose between two changes: %(vacancy)s") % {"vacancy": vacancy},
         "opts": admin.opts,
         "original": vacancy,
-        "people": names(people),
-        "updated_at": format_datetime(vacancy.updated_at),
+        "people": error.people if error else names(people),
+        "updated_at": format_datetime(error.waiting.submitted_at if error else vacancy.updated_at),
+        "waiting": error and error.waiting.pk,
         "from_theirs": merge.from_theirs,
         "overlaps": [
             {"overlap": each, "mine": _compared(each.base, each.mine),

@@ -16,13 +16,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from unfold.forms import AdminForm
 
+from jobsite.admin.base import as_id
 from jobsite.text.html_tables import HAS_TABLE
 from jobsite.types import Context, UserRequest
 from vacancies.admin.base import TABLE_NOTE
 from vacancies.admin.date_rules import date_rules
+from vacancies.admin.edit import conflict
 from vacancies.admin.edit import template as templates
 from vacancies.admin.edit.autosave import NEW, Unsaved, find_unsaved, form_url, key_of, mark_saved, store
-from vacancies.admin.edit.conflict import KEEP_EDITING, conflict_page, merge_posted, merged_data, merged_note
 from vacancies.admin.edit.form_input import FILES, chosen_files, post_data
 from vacancies.admin.edit.forms import EditForms, Start, make_forms
 from vacancies.admin.edit.merge import Merge
@@ -33,7 +34,7 @@ from vacancies.admin.publication.approval import last_request
 from vacancies.fields import html_fields
 from vacancies.history.versions import Content
 from vacancies.models import State, Vacancy
-from vacancies.operations.approval_requests import SUBMITTED
+from vacancies.operations.approval_requests import SUBMITTED, RequestConflictError
 from vacancies.operations.save import Saved, save_content
 from vacancies.quality import content_warnings, with_warnings
 
@@ -93,13 +94,13 @@ class EditPage:
     # --- POST ---
 
     def _post(self) -> HttpResponse:
-        merge = merge_posted(self.admin, self.request, self.vacancy) if self.vacancy else None
+        merge = conflict.merge_posted(self.admin, self.request, self.vacancy) if self.vacancy else None
         if merge and (response := self._to_decide(merge)):
             return response
         if merge and self.vacancy:
             seen = self.request.POST.get("version", "")
-            self._note(merged_note(self.vacancy, seen, merge), messages.INFO)
-        data, files = merged_data(self.request, merge)
+            self._note(conflict.merged_note(self.vacancy, seen, merge), messages.INFO)
+        data, files = conflict.merged_data(self.request, merge)
         image = (self.template.content.get("image") or "") if self.template else ""
         forms = make_forms(
             self.admin, self.request, self.vacancy, start=Start(image=image), data=data, files=files
@@ -112,21 +113,31 @@ class EditPage:
             wanted["attachments"] = [*chosen, *wanted["attachments"]]
             if "edit" in self.request.GET:
                 return self._save_template(wanted)
+        decisions, waiting = (
+            conflict.decisions_of(self.request),
+            as_id(self.request.POST.get(conflict.REQUEST)),
+        )
+        wanted = {name: each for name, each in wanted.items() if decisions.get(name) != conflict.THEIRS}
         try:
             saved = save_content(
-                self.vacancy or Vacancy(), wanted, author=self.request.user, at=timezone.now()
+                self.vacancy or Vacancy(), wanted, author=self.request.user, at=timezone.now(),
+                overrides={(waiting, name) for name, choice in decisions.items() if choice == conflict.MINE},
+            )  # fmt: skip
+        except RequestConflictError as error:
+            return self._to_decide(conflict.merge_request(error, wanted), error) or self._refused(
+                forms, merge
             )
         except ValidationError as error:
             forms.form.add_reasons(error.message_dict)
             return self._refused(forms, merge)
         return self._saved(forms, saved)
 
-    def _to_decide(self, merge: Merge) -> HttpResponse | None:
+    def _to_decide(self, merge: Merge, error: RequestConflictError | None = None) -> HttpResponse | None:
         """Return the page that asks which text to keep, or the way to the merged text if that is wanted."""
         request, vacancy = self.request, self.vacancy
         assert vacancy is not None
         if merge.is_complete:
-            if KEEP_EDITING not in request.POST:
+            if conflict.KEEP_EDITING not in request.POST:
                 return None
             store(request, vacancy.pk, merge.data)
             return redirect(form_url(vacancy))
@@ -135,7 +146,7 @@ class EditPage:
         files = [f"{name}={file}" for name, file in chosen_files(request.FILES).items()]
         mine[FILES] = [*mine.get(FILES, []), *files]
         button = next((name for name in ("_addanother", "_continue") if name in request.POST), "_save")
-        return conflict_page(self.admin, request, vacancy, merge, mine, button=button)
+        return conflict.conflict_page(self.admin, request, vacancy, merge, mine, button=button, error=error)
 
     def _refused(self, forms: EditForms, merge: Merge | None) -> HttpResponse:
         data = merge.data if merge else post_data(self.request.POST)

@@ -164,8 +164,8 @@ class ListEditing:
                 wanted, base = form.contents(until)
                 try:
                     done = save_content(vacancy, wanted, base=base, author=request.user, at=at)
-                except ConflictError:  # shows what is stored now, to choose again
-                    conflict = str(CONFLICT % {"vacancy": vacancy})
+                except ConflictError as error:  # shows what is stored now, to choose again
+                    conflict = " ".join(getattr(error, "messages", [CONFLICT % {"vacancy": vacancy}]))
                     failed[pk] = row_form(Vacancy.objects.get(pk=pk), conflicts=[conflict])
                     continue
                 saved += 1

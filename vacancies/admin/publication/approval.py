@@ -27,6 +27,7 @@ from vacancies.models import APPROVE, Approval, Vacancy
 from vacancies.models.approval import PUBLIC
 from vacancies.operations.approval_decisions import approve, fingerprint
 from vacancies.operations.approval_requests import (
+    names_of_authors,
     send_back,
     waiting_request,
     why_not_decide,
@@ -51,7 +52,7 @@ def request_texts(approval: Approval) -> dict[str, object]:
     return {
         "approval": approval,
         "has_texts": bool(set(approval.changes) - set(PUBLICATION)),
-        "submitted_by": person(approval.submitted_by) if approval.submitted_by else _("a former user"),
+        "submitted_by": names_of_authors(approval),
         "submitted_at": format_datetime(approval.submitted_at),
         "decided_by": person(approval.decided_by) if approval.decided_by else _("a former user"),
         "decided_at": format_datetime(approval.decided_at) if approval.decided_at else "",

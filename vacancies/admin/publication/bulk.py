@@ -123,7 +123,7 @@ class BulkPublicationPages(PublicationPages):
         for vacancy, note in result.notes.items():
             self.admin.message_user(request, f"“{vacancy}”: {note}", messages.WARNING)
         self.report_refused(request, result)
-        if not (result.done or result.refused):
+        if not (result.done or result.refused or result.notes):
             text = _("Nothing to undo. An action can be undone for half an hour, by the user who did it.")
             self.admin.message_user(request, text, messages.WARNING)
         return redirect(back)

@@ -128,13 +128,14 @@ class SpreadsheetPages(AdminPages):
         file = request.FILES.get("file")
         if file is None:
             raise SpreadsheetError(_("Choose a file."))
-        sheet = Sheet.of(read(file, rows_max=ROWS_MAX))
+        notes: list[str] = []
+        sheet = Sheet.of(read(file, rows_max=ROWS_MAX, notes=notes))
         rows, done = planned(self.admin, request, sheet)
         if len(rows) > CHANGES_MAX:
             text = _("%(rows)d rows would change. Import at most %(count)d at a time: split the file.")
             raise SpreadsheetError(text % {"rows": len(rows), "count": CHANGES_MAX})
         results = Import(self.admin, request).preview(rows)
-        return self._results_page(request, rows, results, done, ignored=sheet.ignored)
+        return self._results_page(request, rows, results, done, ignored=sheet.ignored, notes=notes)
 
     def _confirm(self, request: UserRequest) -> HttpResponse:
         try:
@@ -193,6 +194,7 @@ class SpreadsheetPages(AdminPages):
         done: list[RowResult],
         *,
         ignored: list[str] | None = None,
+        notes: list[str] | None = None,
         is_refused: bool = False,
     ) -> HttpResponse:
         every = sorted([*results, *done], key=lambda result: result.number)
@@ -211,6 +213,7 @@ class SpreadsheetPages(AdminPages):
             status=409 if is_refused else 400 if wrong else 200,
             is_refused=is_refused,
             ignored=ignored or [],
+            notes=notes or [],
             wrong=wrong,
             new=[result for result in every if result.differences and result.is_new],
             changed=[result for result in every if result.differences and not result.is_new],

@@ -34,7 +34,7 @@ from vacancies.dates import closing_date_of
 from vacancies.history.diff import Difference, differences, field_labels, marked
 from vacancies.history.versions import Content
 from vacancies.models import State, Vacancy, Version
-from vacancies.operations.approval_requests import SUBMITTED
+from vacancies.operations.approval_requests import SUBMITTED, check_conflicts, waiting_request
 from vacancies.operations.save import Plan, plan_save, save_content, set_values
 
 RECEIVED = 80  # characters of a text in an error
@@ -177,6 +177,8 @@ class Import:
         content = form_content(form) | places
         try:
             plan = plan_save(vacancy or Vacancy(), content, at=timezone.now())
+            if plan.requested and vacancy and (waiting := waiting_request(vacancy)):
+                check_conflicts(waiting, plan.requested, request.user)
         except ValidationError as error:
             form.add_reasons(error.message_dict)
             self._is_valid(row, form, result)

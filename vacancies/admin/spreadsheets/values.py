@@ -14,8 +14,8 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from jobsite.languages import LANGUAGES as SITE_LANGUAGES
-from jobsite.spreadsheets.reading import Formula
-from jobsite.text.html_conversion import convert, is_escaped
+from jobsite.spreadsheets.reading import Formatted, Formula
+from jobsite.text.html_conversion import convert, is_escaped, without_entities
 from jobsite.text.iso_names import country_name, language_name
 from jobsite.types import JsonObject
 from vacancies.admin.spreadsheets.columns import (
@@ -27,11 +27,13 @@ from vacancies.admin.spreadsheets.columns import (
 from vacancies.choices import COUNTRIES, LANGUAGES, PLACES_MAX, Keyword, PlaceKind
 from vacancies.cities import find_city
 from vacancies.exchange.columns import FLAGS
-from vacancies.fields import HtmlField
+from vacancies.fields import HtmlField, html_fields
 from vacancies.history.versions import Content, as_json, decimal_text
 from vacancies.models import Place, State, Status, Vacancy
 
 MAX_NAMES = 12  # allowed values in an error
+_KINDS = (models.DecimalField, models.IntegerField, models.DateField, models.BooleanField)
+_TYPED = {"last_day", *(each.name for each in Vacancy._meta.concrete_fields if isinstance(each, _KINDS))}
 _DAYS = ("%Y-%m-%d",)
 _DAYS_FIRST = ("%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y")  # Excel shows and saves dates like this
 _TIMES = ("%H:%M:%S", "%H:%M")
@@ -52,8 +54,12 @@ class Values:
 
     def value(self, name: str, text: str) -> object:
         """Return what a browser would post. Raise CellError if the text is not allowed."""
-        if isinstance(text, Formula):
-            raise CellError(_("Formulas are not read. Replace it by its value."))
+        if isinstance(text, Formula) or (isinstance(text, Formatted) and name not in _TYPED):
+            raise CellError(str(text.reason))
+        if name not in html_fields(Vacancy) and (plain := without_entities(text)) != text:
+            note = _("HTML entities were converted: “%(before)s” became “%(after)s”.")
+            self.notes.append(note % {"before": text, "after": plain})
+            text = plain
         if name == "places":
             return self._places(text)
         if name not in self.form.fields:
