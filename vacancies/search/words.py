@@ -73,10 +73,10 @@ _AGENTS = {
 _IRREGULAR = {
     "fr": {"actrice": "acteur", "actrices": "acteur", "hotesse": "hote", "hotesses": "hote",
            "maitresse": "maitre", "employee": "employe", "chargee": "charge", "deleguee": "delegue"},
-    "nl": {"actrice": "acteur", "actrices": "acteur", "kokkin": "kok", "koken": "kokende",
+    "nl": {"actrice": "acteur", "actrices": "acteur", "kokkin": "kok", "koken": "gekookt",
            "secretaresse": "secretaris", "secretaresses": "secretaris", "stewardess": "steward",
            "serveerster": "serveerder"},
-    "de": {"kochen": "kochte", "stewardess": "steward", "stewardessen": "steward"},
+    "de": {"kochen": "gekocht", "stewardess": "steward", "stewardessen": "steward"},
 }  # fmt: skip
 
 

@@ -89,7 +89,8 @@ def main() -> None:
     if sys.argv[1] == "fill":
         call_command("migrate", verbosity=0)
         fill(copies(int(sys.argv[2])))
-        return merge()
+        merge()
+        return
     client, random, found = Client(SERVER_NAME="localhost"), Random(0), []
     searches = Searches(random)
     measure(client, {"filter[search]": "nurse"})  # imports
