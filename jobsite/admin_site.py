@@ -27,7 +27,7 @@ if "allauth" in settings.INSTALLED_APPS:  # the account pages ask for the second
     SIGN_IN = [secure_admin_login, redirects_login, limited]
 
 
-FOUND = 1_000  # newest rows, whose best are offered
+FOUND = 1_000  # rows, whose best are offered
 OFFERED = 200
 
 

@@ -71,7 +71,7 @@ def consider_view(page: Any, request: UserRequest, object_id: str) -> HttpRespon
     except ValidationError as error:
         found = vacancies.none()
         page.message_user(request, error.message, messages.ERROR)
-    first = best_first(found, query, "title_folded", "reference", number=FOUND)[:OFFERED]
+    first = best_first(found.order_by("-pk"), query, "title_folded", "reference", number=FOUND)[:OFFERED]
     by_pk = vacancies.in_bulk(first)
     log_access(request.user, Access.VIEW, application.pk)
     context = {

@@ -249,7 +249,7 @@ def _newest(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
     if kind.is_large:
         last = kind.model._default_manager.aggregate(last=Max("pk"))["last"] or 0
         rows = rows.filter(pk__gt=last - NEWEST)
-    return best_first(rows, text, *kind.columns)
+    return best_first(rows.order_by("-pk"), text, *kind.columns)
 
 
 def _indexed(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
@@ -274,7 +274,7 @@ def _indexed(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
         pks = [pk for (pk,) in cursor.fetchall()]
         cursor.execute("SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = on")
     own = own.filter(pk__in=pks or [0])  # always a statement, for the reason given in _newest
-    return best_first(own, text, *kind.columns)
+    return best_first(own.order_by("-pk"), text, *kind.columns)
 
 
 def _escaped(word: str) -> str:

@@ -16,7 +16,7 @@ from vacancies.querysets import VacancyQuerySet
 from vacancies.search.query import SCORES
 from vacancies.search.words import STEMMERS, Words, fit, has_parts, read_query, split_words, stems
 
-COMPARED = 50  # newest hits, whose best are shown
+COMPARED = 50  # hits, whose best are shown
 EXACT = 10_000  # more than the score of all words
 _EDGE = r"""[ !"&'()*,./:;?_|-]"""  # of a word; the trigram index of PostgreSQL cannot use \W
 
@@ -66,10 +66,10 @@ def matching(vacancies: VacancyQuerySet, text: str) -> VacancyQuerySet:
 
 
 def best_first(rows: QuerySet, text: str, *columns: str, number: int = COMPARED) -> list[int]:
-    """Return the ids of the newest `rows`, so many: those whose names, in `columns`, fit `text` best first,
-    then the newest."""
+    """Return the ids of the first `rows`, so many: those whose names, in `columns`, fit `text` best come
+    first."""
     score, typed = scorer(text), text.strip()
-    found = rows.order_by("-pk").values_list("pk", *columns)[:number]
+    found = rows.values_list("pk", *columns)[:number]
     points = {
         pk: EXACT if str(pk) == typed else score(fold(", ".join(str(each) for each in names if each)))
         for pk, *names in found

@@ -1,8 +1,10 @@
 """Words of the search: those of a text, the forms and parts of a word that count as hits, and corrections."""
 
+import json
 import re
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 import snowballstemmer
@@ -47,37 +49,16 @@ _UMLAUT = re.compile("([aou])e")
 _DOUBLED = re.compile(r"([a-z])\1")
 _DOUBLE_VOWEL = re.compile(r"([aeou])\1")
 _LAST_VOWEL = re.compile("([aeou])(?=[^aeou]$)")
-_ROOT_ENDINGS = {
-    "fr": re.compile("(?:eu[rsx]e?|ric|rices?|ere?|ier|i)$"),
-    "nl": re.compile("(?:ster|er|eurs?|eus(?:e|t)?)$"),
-}
-# The endings of trades, and the one for all of them: women, men, more of them. The rest has three letters.
+# Names of trades, folded: endings for women and for more of them, each with that for one man, behind at least
+# three letters; and whole words.
+_TABLES = json.loads((Path(__file__).parent / "trades.json").read_text())
 _TRADES = {
-    language: [(re.compile(f"(?<=...){ending}$"), other) for ending, other in endings.items()]
-    for language, endings in {
-        "fr": {"trices?": "teur", "euses?|eures?|eurs": "eur", "ieres?|iers": "ier",
-               "(?<!i)eres?|(?<!i)ers": "er", "iennes?|iens": "ien", "onnes?": "on", "(?<=f)fe?s?": "",
-               "ives?": "if"},
-        "nl": {"trices?|tors?": "teur", "euses?|eurs": "eur", "(?<=ier)(?:ster|der)s?": "",
-               "(?<=[^aeiou])sters?|eres|eressen|erin|erinnen|ers": "er", "ares|aressen|aren|aars?": "ar",
-               "ieres?|iers": "ier", "vrouw|vrouwen|mannen|lui|lieden": "man"},
-        "de": {"(?<=[dfghkprst])in(?:nen)?": "", "frau|frauen|leuten?|mannern?": "mann",
-               "schwestern?": "pfleger", "eusen?": "eur", "ern|ers": "er"},
-    }.items()
-}  # fmt: skip
-# Who does something is not what is done: "boulanger" and "boulangerie", "pfleger" and "pflege".
-_AGENTS = {
-    "fr": re.compile("(?:eur|er|ien)$"),
-    "nl": re.compile("(?:eur|er|ar)$"),
+    language: [(re.compile(f"(?<=...)(?:{ending})$"), other) for ending, other in endings.items()]
+    for language, endings in _TABLES["endings"].items()
 }
-_IRREGULAR = {
-    "fr": {"actrice": "acteur", "actrices": "acteur", "hotesse": "hote", "hotesses": "hote",
-           "maitresse": "maitre", "employee": "employe", "chargee": "charge", "deleguee": "delegue"},
-    "nl": {"actrice": "acteur", "actrices": "acteur", "kokkin": "kok", "koken": "gekookt",
-           "secretaresse": "secretaris", "secretaresses": "secretaris", "stewardess": "steward",
-           "serveerster": "serveerder"},
-    "de": {"kochen": "gekocht", "stewardess": "steward", "stewardessen": "steward"},
-}  # fmt: skip
+_IRREGULAR = _TABLES["irregular"]
+# Who does something is not what is done: "boulanger" and "boulangerie".
+_AGENT = re.compile("(?:eur|er|ien|ar)$")
 
 
 class Words(NamedTuple):
@@ -164,7 +145,7 @@ def key(word: str, language: str) -> str:
     if len(word) <= 3 or not word.isalpha() or language not in STEMMERS:
         return word
     word = _trade(word, language)
-    if len(word) > 4 and language in _AGENTS and _AGENTS[language].search(word):
+    if len(word) > 4 and language in ("fr", "nl") and _AGENT.search(word):
         return _plain(word, language) + "*"
     return _plain(STEMMERS[language].stemWord(word), language)
 
@@ -187,23 +168,10 @@ def _plain(stem: str, language: str) -> str:
     return _UMLAUT.sub(r"\1", stem)
 
 
-def _root(word: str, language: str) -> str:
-    """Return what the forms of a word begin with, and maybe other words too."""
-    if len(word) <= 3 or not word.isalpha():
-        return word
-    if language == "de" and len(word) > 5:
-        word = word.removesuffix("innen") if word.endswith("innen") else word.removesuffix("in")
-    stem = STEMMERS[language].stemWord(word)
-    if language in _ROOT_ENDINGS:
-        short = _ROOT_ENDINGS[language].sub("", stem)
-        stem = short if len(short) >= 3 else stem
-    return _one_vowel(stem.removesuffix("e") if language == "de" else stem)
-
-
 def stems(word: str) -> list[str]:
     """Return texts of which a title has one if it has the word, or a form of it in any language."""
     found = {word, *(_trade(word, language) for language in STEMMERS)}
-    for stem in {_root(word, language) for language in STEMMERS}:
+    for stem in {re.sub("(?:ier|e?u?r)[*]$", "", key(word, language)) for language in STEMMERS}:
         if len(stem) >= KEY_PART_MIN:
             beginnings = (word[:end] for end in range(len(stem) + 1, len(word)))
             found |= {stem, *(each for each in beginnings if _one_vowel(each) == stem)}
