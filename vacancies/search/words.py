@@ -115,6 +115,7 @@ def name_words(text: str) -> list[str]:
 
 def all_words(text: str) -> set[str]:
     """Return the words of a folded text of many sentences: "l'equipe" is no other spelling there."""
+    text = _GENDER.sub(" ", text)
     return {*split_words(text), *joined_words(_ELISION.sub("", text))}
 
 

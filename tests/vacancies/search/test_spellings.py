@@ -5,7 +5,7 @@ import pytest
 from tests.factories import make_vacancy
 from tests.vacancies.search.test_search import search, titles
 from vacancies.models import Place
-from vacancies.search.words import folded, joined_words, key, read_query, split_words
+from vacancies.search.words import all_words, folded, joined_words, key, read_query, split_words
 
 pytestmark = pytest.mark.django_db
 
@@ -46,6 +46,7 @@ def test_marks_of_gender_are_no_words():
         )
         assert split_words(folded(title)) == ["leiter"], mark
     assert split_words(folded("Angestellte/r")) == ["angestellte"]
+    assert all_words("koch (m/w/d), leiter/in, angestellte/r") == {"koch", "leiter", "angestellte"}
     for title in ("Python/R", "SAS/R", "Go/R", "Azure/R", "C/C++", "X/Y", "(C/E)", "(D/F)"):
         assert split_words(folded(title)) == split_words(title.lower()), title
         assert len(split_words(title.lower())) == 2, title
