@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.admin.views.autocomplete import AutocompleteJsonView
-from django.db.models import Model
+from django.db.models import Case, Model, When
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import URLPattern, URLResolver, path, reverse_lazy
 from django.utils.decorators import method_decorator
@@ -27,7 +27,23 @@ if "allauth" in settings.INSTALLED_APPS:  # the account pages ask for the second
     SIGN_IN = [secure_admin_login, redirects_login, limited]
 
 
+FOUND = 1_000  # rows, whose best are offered
+OFFERED = 200
+
+
 class AutocompleteView(AutocompleteJsonView):
+    def get_queryset(self) -> Any:
+        """Return the rows whose names fit best first, as the search in the header does."""
+        from vacancies.search.rows import best_first  # apps are not loaded yet
+
+        rows, page = super().get_queryset(), self.model_admin
+        if not (self.term.strip() and page.search_fields):
+            return rows
+        columns = {"title": ("title_folded", "reference")}.get(page.search_fields[0], page.search_fields[:1])
+        pks = best_first(rows, self.term, *columns, number=FOUND)[:OFFERED]
+        order = Case(*(When(pk=pk, then=place) for place, pk in enumerate(pks)))
+        return rows.filter(pk__in=pks).order_by(order) if pks else rows.none()
+
     def serialize_result(self, obj: Model, to_field_name: str) -> dict[str, str]:
         page: Any = self.model_admin
         return super().serialize_result(obj, to_field_name) | {"text": page.choice_label(obj)}

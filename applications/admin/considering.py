@@ -21,12 +21,13 @@ from applications.admin.brand_access import log_access
 from applications.models import Access, Application
 from applications.operations.considering import AlreadyThereError, consider
 from jobsite.languages import site_language
-from jobsite.text.search import search_words
 from jobsite.types import UserRequest
 from vacancies.models import Status, Vacancy
+from vacancies.search.rows import best_first, matching
 
 CHANGE = "applications.change_application"
-OFFERED = 20  # vacancies
+OFFERED = 20  # vacancies, the best of the newest FOUND
+FOUND = 1_000
 
 
 class ConsiderForm(forms.Form):
@@ -66,12 +67,12 @@ def consider_view(page: Any, request: UserRequest, object_id: str) -> HttpRespon
             )
             form.add_error("vacancy", text)
     try:
-        words = search_words(query)
+        found = matching(vacancies, query) if query.strip() else vacancies
     except ValidationError as error:
-        words, vacancies = [], vacancies.none()
+        found = vacancies.none()
         page.message_user(request, error.message, messages.ERROR)
-    for word in words:
-        vacancies = vacancies.filter(title__folded_contains=word)
+    first = best_first(found.order_by("-pk"), query, "title_folded", "reference", number=FOUND)[:OFFERED]
+    by_pk = vacancies.in_bulk(first)
     log_access(request.user, Access.VIEW, application.pk)
     context = {
         **page.admin_site.each_context(request),
@@ -80,7 +81,7 @@ def consider_view(page: Any, request: UserRequest, object_id: str) -> HttpRespon
         "application": application,
         "form": form,
         "query": query,
-        "vacancies": vacancies.order_by("-pk")[:OFFERED],
+        "vacancies": [by_pk[pk] for pk in first if pk in by_pk],
         "back": page.page_of(request, application),
     }
     template = "admin/applications/application/consider.html"

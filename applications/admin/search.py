@@ -34,14 +34,13 @@ from jobsite.text.names import person
 from jobsite.text.search import search_words
 from jobsite.types import Context, StrOrPromise
 from vacancies.models import Brand, FilterOption, Recruiter, Vacancy
-from vacancies.search.rows import in_title, query_words, scorer
+from vacancies.search.rows import best_first, in_title, query_words
 from vacancies.search.words import stems
 
 FIRST, ON_PAGE = 5, 20  # hits of a kind, below the box and on the page
 TEXT_MIN = 2
 # Rows of a large kind that are compared one by one. PostgreSQL has trigram indexes for older ones.
 NEWEST = 5_000 if connection.vendor == "postgresql" else 20_000
-COMPARED = 50  # newest hits of a kind, whose best are shown
 INDEXED = 500  # rows from an index, of any brand
 TIME_MAX = 1000  # milliseconds of a statement on PostgreSQL
 
@@ -250,7 +249,7 @@ def _newest(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
     if kind.is_large:
         last = kind.model._default_manager.aggregate(last=Max("pk"))["last"] or 0
         rows = rows.filter(pk__gt=last - NEWEST)
-    return _best_first(kind, rows, text)
+    return best_first(rows.order_by("-pk"), text, *kind.columns)
 
 
 def _indexed(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
@@ -275,18 +274,11 @@ def _indexed(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
         pks = [pk for (pk,) in cursor.fetchall()]
         cursor.execute("SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = on")
     own = own.filter(pk__in=pks or [0])  # always a statement, for the reason given in _newest
-    return _best_first(kind, own, text)
+    return best_first(own.order_by("-pk"), text, *kind.columns)
 
 
 def _escaped(word: str) -> str:
     return re.sub(r"([\\%_])", r"\\\1", word)
-
-
-def _best_first(kind: Kind, rows: QuerySet, text: str) -> list[int]:
-    """Return the ids of the newest `rows`: those whose names fit best, then the newest, first."""
-    score = scorer(text)
-    found = rows.order_by("-pk").values_list("pk", *kind.columns)[:COMPARED]
-    return [row[0] for row in sorted(found, key=lambda row: -score(fold(_joined(*row[1:]))))]
 
 
 @contextmanager

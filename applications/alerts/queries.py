@@ -143,6 +143,6 @@ def matching(
 ) -> tuple[dict[tuple[str, int | None], list[int]], dict[int, datetime]]:
     """Return the vacancies that began after `since`, newest first, by query and brand; and when they
     began."""
-    with snapshot() as state, process_cache.process.search.at(state) as index:
-        news = News(index, since=since, at=at)
+    with snapshot() as state:
+        news = News(process_cache.process.search.at(state), since=since, at=at)
         return {each: news.matching(*each) if news.starts else [] for each in set(queries)}, news.starts

@@ -215,8 +215,8 @@ class ListViewSet(ReadOnlyViewSet):
         if (filterset := self.filterset()) is None:
             members = Vacancy.objects.published(at=self.now).in_list(self.vacancy_list)
             return members.newest_first().values_list("pk", flat=True)
-        with process_cache.process.search.at(state) as index:
-            return filterset.ids(filterset.search(index, self.vacancy_list, at=self.now))
+        index = process_cache.process.search.at(state)
+        return filterset.ids(filterset.search(index, self.vacancy_list, at=self.now))
 
     def propose(self, state: RevisionState | None, *, is_snapshot: bool = False) -> bool:
         """Add what the search proposes to an empty list to `meta`. Return False if that needs a snapshot."""
@@ -225,9 +225,8 @@ class ListViewSet(ReadOnlyViewSet):
             return True
         if not (state or is_snapshot):
             return False
-        with process_cache.process.search.at(state) as index:
-            search = filterset.search(index, self.vacancy_list, at=self.now)
-            self.paginator.suggestions = search.suggestions(filterset.words)
+        search = filterset.search(process_cache.process.search.at(state), self.vacancy_list, at=self.now)
+        self.paginator.suggestions = search.suggestions(filterset.words)
         return True
 
     def joined(self, items: Iterable[bytes]) -> bytes:

@@ -512,9 +512,9 @@ class FilterViewSet(ReadOnlyViewSet):
             self.revision = state.number if state else None
             facets = FacetFilterSet(self.query, queryset=Vacancy.objects.none(), request=self.request)
             facets.check()
-            with process_cache.process.search.at(state) as index:
-                scopes = facets.scopes(index, VacancyList.EXTERNAL, at=self.now)
-                self.filters = [*count_options(index, scopes), *count_facts(index, scopes)]
+            index = process_cache.process.search.at(state)
+            scopes = facets.scopes(index, VacancyList.EXTERNAL, at=self.now)
+            self.filters = [*count_options(index, scopes), *count_facts(index, scopes)]
             return super().list(request)
 
     def get_queryset(self) -> Any:

@@ -12,8 +12,9 @@ The base, in the table SearchTerm, has the ids of the vacancies of each term, an
 
 import json
 from array import array
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from copy import copy
 from datetime import datetime
 from itertools import filterfalse
 from threading import Lock
@@ -30,7 +31,9 @@ from jobsite.serving.revision import RevisionState, fetch
 from vacancies.models import Status, Vacancy
 from vacancies.querysets import VacancyList
 from vacancies.search.terms import Entry, read_entries, read_labels
-from vacancies.search.words import FORM, KEY_PART_MIN, PART, START, STEMMERS, WHOLE, has_parts, key
+from vacancies.search.vocabulary import TEXTS as WORDS
+from vacancies.search.vocabulary import Vocabulary, with_words
+from vacancies.search.words import STEMMERS
 
 CACHE_BYTES = 64 * 2**20  # of bitmaps in a process
 FEW = 2_000  # ids that the database sorts
@@ -41,7 +44,7 @@ _BASE = "SELECT ids FROM vacancies_searchterm WHERE term = '#base'"
 _CHANGES = "SELECT id, vacancy_id FROM vacancies_searchchange"
 _IN = {"postgresql": "= ANY(%s)", "sqlite": "IN (SELECT value FROM json_each(%s))"}
 _TERMS = "SELECT term, ids FROM vacancies_searchterm WHERE term {}"
-TEXTS = ("#titles", *(f"#{kind}:{code}" for code in (*STEMMERS, "") for kind in ("words", "keys")))
+TEXTS = ("#titles", *WORDS)
 ORDERS = (
     "-published_at",
     "title",
@@ -51,10 +54,14 @@ ORDERS = (
 )  # published_at is the first, reversed
 
 
+FORMAT = 2  # raise it when a rule of words or terms changes: the index is then made anew
+
+
 class Base(NamedTuple):
     """Row #base."""
 
-    number: int = 0  # random, so that another base never has the same
+    # FORMAT, and a random number, so that another base never has the same. Up to format 1 only that.
+    number: list[int] | int = 0
     at: datetime | None = None
     size: int = 0  # vacancies
     language: str = ""  # of the site
@@ -66,6 +73,12 @@ class Base(NamedTuple):
             return cls()
         number, at, size, language = json.loads(bytes(rows[0][0]))
         return cls(number, datetime.fromisoformat(at), size, language)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether another release or language of the site made it. It is still searched until the merge."""
+        is_other = not isinstance(self.number, list) or self.number[0] != FORMAT
+        return self.at is not None and (is_other or self.language != site_language())
 
     def dump(self) -> bytes:
         assert self.at
@@ -125,18 +138,27 @@ def reorder(order: "array[int]", sort: str, gone: BitMap64, new: Collection[int]
     return result
 
 
-def lines(text: str, part: str) -> Iterator[str]:
-    """Yield the lines of `text` that contain `part`; those that begin with it, if it starts with a line
-    break. `text` has a line break before the first and after the last line."""
-    place = text.find(part)
-    while place >= 0:
-        end = text.index("\n", place + 1)
-        yield text[text.rfind("\n", 0, place + 1) + 1 : end]
-        place = text.find(part, end)
+class Labels:
+    """The names of options and brands, and their words."""
+
+    def __init__(self, named: list[tuple[str, list[str]]]) -> None:
+        self._texts = {term: f" {' '.join(words)} " for term, words in named}
+        self.terms: dict[str, list[str]] = {}  # by word
+        for term, words in named:
+            for word in words:
+                self.terms.setdefault(word, []).append(term)
+        plain = {word for word in self.terms if not word.isdecimal()}
+        texts = with_words(dict.fromkeys(WORDS, "\n"), dict.fromkeys(STEMMERS, plain))
+        self.vocabulary = Vocabulary(texts.__getitem__)
+
+    def having(self, words: list[str]) -> list[str]:
+        """Return the terms of the names with these words, side by side."""
+        needle = f" {' '.join(words)} "
+        return [term for term in self.terms.get(words[0], ()) if needle in self._texts[term]] if words else []
 
 
 class Index:
-    """The index at the revision `state`."""
+    """The index at the revision `state`. Threads share it: what it has read is replaced, never changed."""
 
     def __init__(self, base: Base) -> None:
         self.base = base
@@ -148,27 +170,27 @@ class Index:
         self._size = 0  # bytes of them
         self._texts: dict[str, str] = {}
         self._orders: dict[str, array[int]] = {}
-        self._labels: tuple[object, list[tuple[str, list[str]]]] = (None, [])
+        self._labels: tuple[object, Labels] = (None, Labels([]))
 
     # --- Changes ---
 
-    def add_changes(self, changes: dict[int, int]) -> None:
-        """Patch what was read with new changes: vacancies by id of the change."""
-        self.known |= changes
-        pks = set(changes.values())
-        entries = read_entries(pks)
-        for pk in pks:
-            self.entries.pop(pk, None)
-        self.entries |= entries
-        gone = BitMap64(pks)
-        self.changed |= gone
-        for bitmap in self._bitmaps.values():
-            bitmap.difference_update(gone)
-        self._patch(self._bitmaps, entries)
-        for sort, order in self._orders.items():
-            self._orders[sort] = reorder(order, sort, gone, entries)
+    def after(self, changes: dict[int, int], state: RevisionState | None) -> "Index":
+        """Return the index at the revision `state`, with what this one has read, patched with new changes:
+        vacancies by id of the change. Searches in this one go on."""
+        new, pks = copy(self), set(changes.values())
+        entries, gone = read_entries(pks), BitMap64(pks)
+        new.state, new.known, new.changed = state, self.known | changes, self.changed | gone
+        new.entries = {pk: entry for pk, entry in self.entries.items() if pk not in pks} | entries
+        touched = {term for entry in entries.values() for term in entry.terms} | {"e"}
+        new._bitmaps = {
+            term: bitmap - gone if term in touched or bitmap.intersect(gone) else bitmap
+            for term, bitmap in self._bitmaps.copy().items()
+        }
+        new._patch(new._bitmaps, entries)
+        new._orders = {sort: reorder(o, sort, gone, entries) for sort, o in self._orders.copy().items()}
         if self._texts:
-            self._add_words(entries)
+            new._texts = new._with_words(self._texts, entries)
+        return new
 
     def _patch(self, bitmaps: dict[str, BitMap64], entries: dict[int, Entry]) -> None:
         """Add the ids of `entries` to those of the bitmaps whose terms they have."""
@@ -183,18 +205,18 @@ class Index:
 
     def load(self, terms: Iterable[str]) -> list[BitMap64]:
         """Return the bitmaps of `terms`. They must not be changed."""
-        terms = list(terms)
-        missing = list(dict.fromkeys(term for term in terms if term not in self._bitmaps))
+        terms, known = list(terms), self._bitmaps
+        missing = list(dict.fromkeys(term for term in terms if term not in known))
         if missing:
             rows = {term: bytes(ids) for term, ids in _fetch_in(_TERMS, missing)}
-            self._size += sum(map(len, rows.values())) + 100 * len(missing)
             new = {
                 term: BitMap64.deserialize(rows[term]) - self.changed if term in rows else BitMap64()
                 for term in missing
             }
             self._patch(new, self.entries)
-            self._bitmaps |= new
-        return [self._bitmaps[term] for term in terms]
+            self._size += sum(map(len, rows.values())) + 100 * len(missing)
+            known.update(new)
+        return [known[term] for term in terms]
 
     def union(self, terms: Iterable[str]) -> BitMap64:
         bitmaps = self.load(terms)
@@ -228,53 +250,29 @@ class Index:
     def text(self, name: str) -> str:
         if not self._texts:
             read = {name: bytes(ids).decode() for name, ids in _fetch_in(_TERMS, list(TEXTS))}
-            self._texts = {name: read.get(name, "\n") for name in TEXTS}
-            self._add_words(self.entries)
+            self._texts = self._with_words({name: read.get(name, "\n") for name in TEXTS}, self.entries)
         return self._texts[name]
 
-    def _add_words(self, entries: dict[int, Entry]) -> None:
-        """Add the words of changed vacancies. A word may then occur twice."""
-        new: dict[str, set[str]] = {name: set() for name in TEXTS}
+    @staticmethod
+    def _with_words(texts: dict[str, str], entries: dict[int, Entry]) -> dict[str, str]:
+        """Return the texts with the words of changed vacancies. A word may then occur twice."""
+        titles = set[str]().union(*(entry.title_words for entry in entries.values()))
+        by_language: dict[str, set[str]] = {}
         for entry in entries.values():
-            new["#titles"] |= entry.title_words
-            new[f"#words:{entry.language}"] |= entry.words
-        for code in STEMMERS:
-            new[f"#keys:{code}"] = {f"{key(word, code)}\t{word}\t" for word in new[f"#words:{code}"]}
-        for name, words in new.items():
-            if words:
-                self._texts[name] += "\n".join([*words, ""])
+            by_language.setdefault(entry.language, set()).update(entry.words)
+        return with_words(texts, by_language) | {
+            "#titles": texts["#titles"] + "".join(f"{word}\n" for word in titles)
+        }
 
-    def forms(self, wanted: str, language: str) -> set[str]:
-        """Return the words of the language that have the same key."""
-        found = lines(self.text(f"#keys:{language}"), f"\n{key(wanted, language)}\t")
-        return {word for line in found for word in line.split("\t")[1:-1]}
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.text)
 
-    def starting(self, part: str) -> set[str]:
-        return {w for code in (*STEMMERS, "") for w in lines(self.text(f"#words:{code}"), "\n" + part)}
-
-    def expand(self, wanted: str) -> list[tuple[int, str, set[str]]]:
-        """Return the words that fit a word of a query (`words.fit`): class, language in which they do ("" for
-        all), words."""
-        found: list[tuple[int, str, set[str]]] = [(WHOLE, "", {wanted})]
-        if not has_parts(wanted):
-            return found
-        starts = self.starting(wanted) - {wanted}
-        parts = {w for code in (*STEMMERS, "") for w in lines(self.text(f"#words:{code}"), wanted)}
-        parts -= starts | {wanted}
-        found += [(START, "", starts), (PART, "", parts)]
-        for code in STEMMERS:
-            found.append((FORM, code, self.forms(wanted, code) - {wanted}))
-            if len(own := key(wanted, code)) >= KEY_PART_MIN:
-                lists = (line.split("\t") for line in lines(self.text(f"#keys:{code}"), own))
-                others = {word for other, *words in lists if own in other for word in words if word}
-                found.append((PART, code, others - starts - parts - {wanted}))
-        return [each for each in found if each[2]]
-
-    def labels(self) -> list[tuple[str, list[str]]]:
-        """Return the terms of options and brands with the words of their names."""
+    def labels(self) -> "Labels":
+        """Return the names of options and brands."""
         valid = (self.state and self.state.shared, settings.MULTI_BRANDING)
         if self.state is None or self._labels[0] != valid:
-            self._labels = (valid, read_labels())
+            self._labels = (valid, Labels(read_labels()))
         return self._labels[1]
 
     # --- Order ---
@@ -296,30 +294,27 @@ class SearchCache:
 
     def __init__(self) -> None:
         self._indexes: dict[str, Index] = {}
-        self._lock = Lock()  # threads share an index, which they patch
+        self._lock = Lock()  # a change is read once
 
-    @contextmanager
-    def at(self, state: RevisionState | None) -> Iterator[Index]:
-        """The index at the revision `state`, which the current snapshot has. None: in a transaction."""
+    def at(self, state: RevisionState | None) -> Index:
+        """Return the index at the revision `state`, which the current snapshot has. None: in a
+        transaction."""
+        base = Base.read()
         if state is None:
-            index = Index(Base.read())
-            index.add_changes(_read_changes())
-            yield index
-            return
+            return Index(base).after(_read_changes(), None)
         with self._lock:
-            alias, base = replica.current(), Base.read()
-            index = self._indexes.pop(alias, Index(base))  # back when it is complete
-            if index.base != base:
+            alias = replica.current()
+            index = self._indexes.get(alias)
+            if index is None or index.base != base:
                 index = Index(base)
             if index.state != state:
                 changes = _read_changes()
                 if not index.known.keys() <= changes.keys():  # an older snapshot
                     index = Index(base)
-                index.add_changes({n: pk for n, pk in changes.items() if n not in index.known})
-                index.state = state
+                index = index.after({n: pk for n, pk in changes.items() if n not in index.known}, state)
             index.trim()
             self._indexes[alias] = index
-            yield index
+            return index
 
 
 def _read_changes() -> dict[int, int]:

@@ -13,7 +13,7 @@ from pyroaring import BitMap64
 from jobsite.languages import site_language
 from jobsite.serving import replica
 from vacancies.models import SearchChange, SearchTerm, Status, Vacancy
-from vacancies.search.index import ORDERS, TEXTS, Base, reorder
+from vacancies.search.index import FORMAT, ORDERS, TEXTS, Base, reorder
 from vacancies.search.terms import BATCH, WORDS, read_entries
 from vacancies.search.words import STEMMERS, key
 
@@ -26,9 +26,10 @@ _STORED = "SELECT term, ids FROM vacancies_searchterm WHERE term NOT LIKE '#%' A
 
 
 def is_due() -> bool:
-    """Whether there are so many changes that they should be merged."""
-    limit = max(CHANGES_MIN, Base.read().size // 200)
-    return len(SearchChange.objects.values_list("pk")[: limit + 1]) > limit
+    """Whether there are so many changes that they should be merged, or the index must be made anew."""
+    base = Base.read()
+    limit = max(CHANGES_MIN, base.size // 200)
+    return base.is_outdated or len(SearchChange.objects.values_list("pk")[: limit + 1]) > limit
 
 
 def merge(*, anew: bool = False) -> None:
@@ -42,7 +43,7 @@ def merge(*, anew: bool = False) -> None:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
                 # Before the snapshot, which begins with the first query.
                 cursor.execute("LOCK TABLE vacancies_searchterm IN SHARE ROW EXCLUSIVE MODE")
-        if anew or Base.read().language not in ("", site_language()):
+        if anew or Base.read().is_outdated:
             _forget()
         changes = dict(SearchChange.objects.values_list("pk", "vacancy_id"))
         if changes:
@@ -96,7 +97,7 @@ class _Merge:
         self._write([_row("e", BitMap64(expired.values_list("pk", flat=True)))])
         self._write_texts(known)
         size = self._write_orders(BitMap64(pks))
-        base = Base(secrets.randbits(53), self.now, size, site_language())
+        base = Base([FORMAT, secrets.randbits(53)], self.now, size, site_language())
         self._write([SearchTerm(term="#base", ids=base.dump())])
 
     def _read(self, pks: list[int]) -> dict[str, list[int]]:

@@ -12,22 +12,42 @@ from itertools import filterfalse, islice, pairwise, product
 from pyroaring import BitMap64
 
 from vacancies.models import Vacancy
+from vacancies.search.city_names import WORDS_MAX, other_names
 from vacancies.search.index import Index
 from vacancies.search.terms import WORDS
-from vacancies.search.words import STEMMERS, Words, compounds, edits, fit
+from vacancies.search.vocabulary import lines
+from vacancies.search.words import (
+    FORM,
+    PART,
+    PARTS_MIN,
+    START,
+    STEMMERS,
+    WHOLE,
+    Words,
+    compounds,
+    edits,
+    pieces,
+)
 
 # By field and class (whole, form, start, part): a title counts more than a place, a brand or an option, and
 # these more than a text.
 SCORES = {"t": (100, 90, 70, 60), "p": (80, 75, 45, 30), "x": (20, 18, 8, 5)}
 LABELS = "p"  # brands and options count as places
 NEIGHBOURS = 5  # for each two words of the query that are neighbours in a title
-BOTH_PARTS, HEAD_ONLY = 60, 40  # percent of the score of the head of a compound
-PHRASES_MAX = 2_000  # newest vacancies whose texts are searched for a phrase
+BOTH_PARTS, HEAD_ONLY = 70, 40  # percent of the score of the head of a compound
 CORRECTIONS = 3  # of a word
 COMBINATIONS = 30
 SUGGESTIONS = 3
 
+# What a search costs at most. Queries of few words are not affected.
+TEXTS_MAX, CHARACTERS_MAX = 2_000, 8_000_000  # of the newest vacancies that are read for phrases
+BATCH = 200  # of them
+SCORES_MAX = 64  # different sums; then they are rounded
+SPLIT_MAX = 5  # words that may be compounds
+CORRECTED_MAX = 4  # words that may have errors
+
 Scores = dict[int, BitMap64]  # by score
+Run = tuple[str, ...]  # words of the query that are neighbours
 
 
 def union(bitmaps: Iterable[BitMap64]) -> BitMap64:
@@ -41,12 +61,25 @@ def intersection(first: BitMap64, *others: BitMap64) -> BitMap64:
     return first
 
 
+def score_of(wanted: str, field: str, cls: int) -> int:
+    """Return the score of a class. Three letters in a longer word count less than as a word of a text."""
+    is_short = cls >= START and len(wanted) <= PARTS_MIN and wanted.isascii()
+    return SCORES["x" if is_short else field][cls]
+
+
+def merged(one: Scores, other: Scores) -> Scores:
+    found = {score: one[score] | other[score] for score in one.keys() & other.keys()}
+    return one | other | found
+
+
 class Search:
     """Searches among the vacancies `within`, a part of `live`, the vacancies of a list at a time."""
 
     def __init__(self, index: Index, live: BitMap64, within: BitMap64) -> None:
         self.index, self.live, self.within = index, live, within
         self._by_word: dict[str, Scores] = {}
+        self._by_run: dict[Run, Scores] = {}
+        self._splits = SPLIT_MAX
 
     def ranked(self, words: Words) -> "array[int]":
         """Return the ids of the hits, best first, the newest first among equals."""
@@ -63,11 +96,8 @@ class Search:
         return ranked
 
     def hits(self, words: Words) -> Scores:
-        parts = [self._phrase(*phrase) for phrase in words.phrases] + [self._word(w) for w in words.single]
-        left = self.within if parts else BitMap64()
-        for scores in parts:
-            left = left & union(scores.values())
-        found: Scores = {0: left}
+        parts = [*self._phrases(words), *self._words(words)]
+        found: Scores = {0: self._common(parts)}
         for scores in parts:
             added: Scores = {}
             for total, rest in found.items():
@@ -77,8 +107,13 @@ class Search:
                         added[total + score] = added.get(total + score, BitMap64()) | hit
                     if not rest:
                         break
-            found = added
-        pairs = [f"q{one} {other}" for one, other in pairwise(words.single)] if left else []
+            found, step = added, 5
+            while len(found) > SCORES_MAX:
+                rounded: Scores = {}
+                for total, bitmap in found.items():
+                    rounded = merged(rounded, {total // step * step: bitmap})
+                found, step = rounded, step * 2
+        pairs = [f"q{one} {other}" for one, other in pairwise(words.single)] if any(found.values()) else []
         for pair in self.index.load(pairs):
             for total, bitmap in sorted(found.items(), reverse=True):
                 if hit := bitmap & pair:
@@ -86,54 +121,115 @@ class Search:
                     found[total + NEIGHBOURS] = found.get(total + NEIGHBOURS, BitMap64()) | hit
         return {score: bitmap for score, bitmap in found.items() if bitmap}
 
-    def size(self, words: Words) -> int:
-        return sum(map(len, self.hits(words).values()))
+    def _common(self, parts: list[Scores]) -> BitMap64:
+        return intersection(self.within, *(union(each.values()) for each in parts)) if parts else BitMap64()
 
-    # --- A word ---
+    def size(self, words: list[str]) -> int:
+        return len(self._common(self._words(Words([], words))))
+
+    # --- Words ---
+
+    def _words(self, words: Words) -> list[Scores]:
+        """Return the hits of each word, also of other spellings and names of it and its neighbours."""
+        single = words.single
+        runs = {tuple(single[n:end]) for n in range(len(single)) for end in range(n + 1, n + 1 + WORDS_MAX)}
+        others = {run: self._others(run) for run in sorted(runs)}
+        for run in words.joined:
+            others[run] = merged(others.get(run, {}), self._word("".join(run)))
+        found = []
+        for word in single:
+            scores = self._word(word)
+            for run, more in others.items():
+                if more and word in run:
+                    scores = merged(scores, more)
+            found.append(scores)
+        return found
+
+    def _others(self, run: Run) -> Scores:
+        """Return the hits of other names of a city, of two words as one, and of one word as two."""
+        if run not in self._by_run:
+            names = other_names(run)
+            if len(run) == 2:
+                names.append(("".join(run),))
+            if len(run) == 1 and len(run[0]) >= 4:
+                names += [(run[0][:cut], run[0][cut:]) for cut in range(1, len(run[0]))]
+            found: Scores = {}
+            fields = {name: self._fields(list(name)) for name in names}
+            self.index.load(term for each in fields.values() for terms in each.values() for term in terms)
+            for name, terms in fields.items():
+                for field, each in terms.items():
+                    if hits := intersection(*self.index.load(each)):
+                        found = merged(found, {SCORES[field][FORM]: hits})
+                if len(name) == 1 or len(run) > 1:
+                    labels = self.index.union(self.index.labels().having(list(name)))
+                    found = merged(found, {SCORES[LABELS][FORM]: labels})
+            self._by_run[run] = {score: hits for score, hits in found.items() if hits}
+        return self._by_run[run]
+
+    @staticmethod
+    def _fields(words: list[str]) -> dict[str, list[str]]:
+        """Return, by field, the terms that a vacancy has if the words are neighbours there."""
+        if len(words) == 1:
+            return {field: [field + words[0]] for field in WORDS}
+        return {
+            field: [f"{pair}{one} {other}" for one, other in pairwise(words)]
+            for field, pair in (("t", "q"), ("p", "r"))
+        }
 
     def _word(self, wanted: str) -> Scores:
         if wanted not in self._by_word:
-            found = self._simple(wanted)
-            if parts := self._split(wanted):
-                rest, head = (self._simple(part) for part in parts)
-                known = union(rest.values())
-                for score, bitmap in head.items():
-                    for share, hits in ((BOTH_PARTS, bitmap & known), (HEAD_ONLY, bitmap)):
-                        reduced = score * share // 100
-                        found[reduced] = found.get(reduced, BitMap64()) | hits
+            found, is_known = self._simple(wanted)
+            if not is_known and self._splits and (parts := compounds(wanted)):
+                self._splits -= 1
+                found = merged(found, self._split(parts))
             self._by_word[wanted] = found
         return self._by_word[wanted]
 
-    def _simple(self, wanted: str) -> Scores:
-        """Return the hits of a word that is no compound."""
-        index, bitmaps = self.index, dict[int, list[BitMap64]]()
-        expanded = index.expand(wanted)
+    def _simple(self, wanted: str) -> tuple[Scores, bool]:
+        """Return the hits of a word that is no compound, and whether the list has it or a form of it."""
+        index, bitmaps, is_known = self.index, dict[int, list[BitMap64]](), False
+        expanded = index.vocabulary.expand(wanted)
         index.load(
             [field + word for *_, words in expanded for word in words for field in SCORES]
         )  # one query
         for cls, language, words in expanded:
-            for field, scores in SCORES.items():
+            for field in SCORES:
                 hits = index.union(field + word for word in words)
                 if language and hits:
                     hits = hits & index.language(language)
-                bitmaps.setdefault(scores[cls], []).append(hits)
-        by_class: dict[int, list[str]] = {}
-        for term, label in index.labels():
-            fits = [fit(wanted, word, tuple(STEMMERS)) for word in label]
-            if found := [cls for cls in fits if cls is not None]:
-                by_class.setdefault(min(found), []).append(term)
-        for cls, terms in by_class.items():
-            bitmaps.setdefault(SCORES[LABELS][cls], []).append(index.union(terms))
-        return {score: hits for score, each in bitmaps.items() if (hits := union(each))}
+                is_known = is_known or (cls in (WHOLE, FORM) and self.live.intersect(hits))
+                bitmaps.setdefault(score_of(wanted, field, cls), []).append(hits)
+        labels = index.labels()
+        for cls, _, words in labels.vocabulary.expand(wanted):
+            hits = index.union({term for word in words for term in labels.terms.get(word, ())})
+            is_known = is_known or (cls in (WHOLE, FORM) and self.live.intersect(hits))
+            bitmaps.setdefault(score_of(wanted, LABELS, cls), []).append(hits)
+        return {score: hits for score, each in bitmaps.items() if (hits := union(each))}, is_known
 
-    def _split(self, wanted: str) -> tuple[str, str] | None:
-        """Return the beginning and the head of a compound: the longest head that occurs in the list."""
-        for head, beginnings, language in compounds(wanted):
-            if self._occurs(self.index.forms(head, language), language):
+    def _split(self, parts: list[tuple[str, tuple[str, ...], str]]) -> Scores:
+        """Return the hits of the longest head of a compound that occurs in the list, where its beginning
+        does too: as words of the language."""
+        forms, ending = self.index.vocabulary.forms, self.index.vocabulary.ending
+        for head, beginnings, language in parts:
+            if self._occurs(heads := forms(head, language), language):
                 for rest in beginnings:
-                    if self._occurs(self.index.starting(rest)):
-                        return rest, head
-        return None
+                    if self._occurs(rests := forms(rest, language), language):
+                        known = union(self._in_language(FORM, rests, language).values())
+                        found = self._in_language(PART, ending(head, language), language)
+                        found = merged(found, self._in_language(FORM, heads, language))
+                        both = {score * BOTH_PARTS // 100: hits & known for score, hits in found.items()}
+                        alone = {score * HEAD_ONLY // 100: hits for score, hits in found.items()}
+                        return merged(both, alone)
+        return {}
+
+    def _in_language(self, cls: int, words: set[str], language: str) -> Scores:
+        """Return the hits of words in vacancies in the language."""
+        within = self.index.language(language)
+        self.index.load(field + word for field in SCORES for word in words)
+        return {
+            scores[cls]: within & self.index.union(field + word for word in words)
+            for field, scores in SCORES.items()
+        }
 
     def _occurs(self, words: Iterable[str], language: str = "") -> bool:
         """Whether a vacancy of the list has one of the words."""
@@ -144,55 +240,79 @@ class Search:
                 return True
         return False
 
-    # --- A phrase ---
+    # --- Phrases ---
 
-    def _phrase(self, phrase: str, words: list[str]) -> Scores:
-        titles, places = (self._neighbours(pair, word, words) for pair, word in ("qt", "rp"))
-        needle = f" {' '.join(words)} "
-        named = [term for term, label in self.index.labels() if needle in f" {' '.join(label)} "]
-        weight = len(words) or 1
-        found = {weight * SCORES["t"][0]: titles}
-        found[weight * SCORES[LABELS][0]] = places | self.index.union(named)
-        rest = self.within - union(found.values())
-        for word in words:
-            rest = rest & self.index.union(field + word for field in WORDS)
-        newest = self.index.ordered(rest, "-published_at")[:PHRASES_MAX].tolist()
-        texts = Vacancy.objects.filter(pk__in=newest, search_text__contains=phrase).order_by()
-        found[weight * SCORES["x"][0]] = BitMap64(texts.values_list("pk", flat=True) if newest else ())
-        return found
+    def _phrases(self, words: Words) -> list[Scores]:
+        """Return the hits of each phrase. Texts that may have all of them are read, the newest first."""
+        known = [self._phrase(phrase, each) for phrase, each in words.phrases]
+        doubtful = [(phrase, maybe) for (phrase, _), (_, maybe) in zip(words.phrases, known, strict=True)]
+        possible = [{0: union([*scores.values(), maybe])} for scores, maybe in known]
+        left = self._common([*possible, *self._words(words)])
+        having = self._read(
+            [phrase for phrase, maybe in doubtful if maybe], union(left & maybe for _, maybe in doubtful)
+        )
+        for (scores, maybe), (phrase, each) in zip(known, words.phrases, strict=True):
+            if phrase in having:
+                text = {SCORES["x"][WHOLE] * (len(each) or 1): having[phrase] & maybe}
+                scores.update(merged(scores, text))
+        return [scores for scores, _ in known]
 
-    def _neighbours(self, pair_field: str, word_field: str, words: list[str]) -> BitMap64:
-        terms = [f"{pair_field}{one} {other}" for one, other in pairwise(words)] or [
-            word_field + w for w in words
-        ]
-        return intersection(*self.index.load(terms)) if terms else BitMap64()
+    def _phrase(self, phrase: str, words: list[str]) -> tuple[Scores, BitMap64]:
+        """Return the hits that the index knows, and the vacancies whose text may have the phrase."""
+        index, weight, found = self.index, len(words) or 1, dict[int, BitMap64]()
+        for field, terms in self._fields(words).items() if words else ():
+            found[weight * SCORES[field][WHOLE]] = intersection(*index.load(terms))
+        places = found.get(weight * SCORES[LABELS][WHOLE], BitMap64())
+        found[weight * SCORES[LABELS][WHOLE]] = places | index.union(index.labels().having(words))
+        if [phrase] == words:
+            return found, BitMap64()
+        maybe = self.within - union(found.values())
+        for word in dict.fromkeys(words):
+            maybe = maybe & index.union(field + word for field in WORDS)
+        return found, maybe
+
+    def _read(self, phrases: list[str], pks: BitMap64) -> dict[str, BitMap64]:
+        """Return the vacancies among `pks` whose text has each phrase, as far as they are read."""
+        having, size = {phrase: BitMap64() for phrase in phrases}, 0
+        newest = self.index.ordered(pks, "-published_at")[:TEXTS_MAX].tolist() if pks else []
+        while newest and size < CHARACTERS_MAX:
+            batch, newest = newest[:BATCH], newest[BATCH:]
+            rows = Vacancy.objects.filter(pk__in=batch).order_by().values_list("pk", "search_text")
+            for pk, text in rows:
+                size += len(text)
+                for phrase, found in having.items():
+                    if phrase in text:
+                        found.add(pk)
+        return having
 
     # --- Nothing found ---
 
     def suggestions(self, words: Words) -> list[str]:
         """Return searches that find something here: with corrected words, else with one word less."""
         typed = list(dict.fromkeys(words.all))
+        sizes = {word: self.size([word]) for word in typed}
+        corrected = sorted(typed, key=sizes.__getitem__)[:CORRECTED_MAX]
         choices = []
         for word in typed:
-            as_typed = [(0, word)] if self.size(Words([], [word])) else []
-            choices.append(as_typed + self._corrections(word) or self._heads(word))
+            as_typed = [(0, word)] if sizes[word] else []
+            others = self._corrections(word) if word in corrected else []
+            choices.append(as_typed + others or self._heads(word))
         found = []
         for combination in islice(product(*choices), COMBINATIONS):
             chosen = list(dict.fromkeys(word for _, word in combination))
-            if hits := self.size(Words([], chosen)):
+            if hits := self.size(chosen):
                 found.append((sum(n for n, _ in combination) - math.log10(hits), " ".join(chosen)))
         if not found:
             for left_out in typed if len(typed) > 1 else ():
                 chosen = [word for word in typed if word != left_out]
-                if hits := self.size(Words([], chosen)):
+                if hits := self.size(chosen):
                     found.append((hits, " ".join(chosen)))
         return [text for _, text in sorted(found)][:SUGGESTIONS]
 
     def _heads(self, wanted: str) -> list[tuple[int, str]]:
         """Return the longest end of a compound that occurs, whatever its beginning."""
-        heads = (
-            h for h, _, language in compounds(wanted) if self._occurs(self.index.forms(h, language), language)
-        )
+        forms = self.index.vocabulary.forms
+        heads = (h for h, _, language in compounds(wanted) if self._occurs(forms(h, language), language))
         return [(0, head) for head in islice(heads, 1)]
 
     def _corrections(self, wanted: str) -> list[tuple[int, str]]:
@@ -203,14 +323,13 @@ class Search:
         return self._similar(wanted, [self.index.text(f"#words:{code}") for code in (*STEMMERS, "")], WORDS)
 
     def _similar(self, wanted: str, texts: list[str], fields: str) -> list[tuple[int, str]]:
-        words = (word for text in texts for word in text.split("\n"))
-        known = {word: number for word in words if (number := edits(wanted, word))}
+        near = {word for part in pieces(wanted) for text in texts for word in lines(text, part)}
+        known = {word: number for word in near if (number := edits(wanted, word))}
         terms = {word: [field + word for field in fields] for word in known}
-        for term, label in self.index.labels():
-            for word in label:
-                if number := edits(wanted, word):
-                    known[word] = number
-                    terms.setdefault(word, []).append(term)
+        for word, named in self.index.labels().terms.items():
+            if number := edits(wanted, word):
+                known[word] = number
+                terms.setdefault(word, []).extend(named)
         self.index.load(term for each in terms.values() for term in each)
         ranked = []
         for word, number in known.items():

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cache, reduce
 from operator import or_
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from jobsite.db.folding import fold
 from jobsite.text.search import search_words
@@ -16,6 +16,7 @@ from vacancies.querysets import VacancyQuerySet
 from vacancies.search.query import SCORES
 from vacancies.search.words import STEMMERS, Words, fit, has_parts, read_query, split_words, stems
 
+COMPARED = 50  # hits, whose best are shown
 EXACT = 10_000  # more than the score of all words
 _EDGE = r"""[ !"&'()*,./:;?_|-]"""  # of a word; the trigram index of PostgreSQL cannot use \W
 
@@ -62,6 +63,18 @@ def matching(vacancies: VacancyQuerySet, text: str) -> VacancyQuerySet:
     if len(words.all) > 1 and " " not in typed:  # a reference whose words may be short
         found |= Q(search_text__contains=typed)
     return vacancies.filter(found)
+
+
+def best_first(rows: QuerySet, text: str, *columns: str, number: int = COMPARED) -> list[int]:
+    """Return the ids of the first `rows`, so many: those whose names, in `columns`, fit `text` best come
+    first."""
+    score, typed = scorer(text), text.strip()
+    found = rows.values_list("pk", *columns)[:number]
+    points = {
+        pk: EXACT if str(pk) == typed else score(fold(", ".join(str(each) for each in names if each)))
+        for pk, *names in found
+    }
+    return sorted(points, key=lambda pk: -points[pk])
 
 
 def scorer(text: str) -> Callable[[str], int]:

@@ -15,7 +15,7 @@ from django.conf import settings
 from jobsite.languages import site_language
 from vacancies.models import Brand, FilterOption, Place, Status, Vacancy, VacancyOption
 from vacancies.querysets import VacancyList
-from vacancies.search.words import STEMMERS, all_words, folded, joined_words, split_words
+from vacancies.search.words import STEMMERS, all_words, folded, name_words, split_words
 
 BATCH = 1_000  # vacancies, of one query
 WORDS = "tpx"  # the fields of words
@@ -76,9 +76,8 @@ def _named(word_field: str, pair_field: str, names: Iterable[str]) -> set[str]:
     terms: set[str] = set()
     for name in dict.fromkeys(names):
         text = folded(name)
-        words = split_words(text)
-        terms.update(word_field + word for word in all_words(text))
-        terms.update(f"{pair_field}{one} {other}" for one, other in pairwise(words))
+        terms.update(word_field + word for word in name_words(text))
+        terms.update(f"{pair_field}{one} {other}" for one, other in pairwise(split_words(text)))
     return terms
 
 
@@ -87,6 +86,4 @@ def read_labels() -> list[tuple[str, list[str]]]:
     options = FilterOption.objects.values_list("pk", "label")
     brands = Brand.objects.values_list("pk", "name") if settings.MULTI_BRANDING else ()
     named = [(f"o{pk}", name) for pk, name in options] + [(f"b{pk}", name) for pk, name in brands]
-    return [
-        (term, [*split_words(text), *joined_words(text)]) for term, name in named for text in [folded(name)]
-    ]
+    return [(term, name_words(folded(name))) for term, name in named]

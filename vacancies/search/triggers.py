@@ -30,7 +30,7 @@ def after_migrations(using: str, plan: object = None, **kwargs: object) -> None:
         if plan:  # migrations write without triggers
             with connection.cursor() as cursor:
                 cursor.execute(EVERY)
-    if plan and using == DEFAULT_DB_ALIAS:
+    if plan is not None and using == DEFAULT_DB_ALIAS:  # `migrate`, also without a migration to run
         merge_if_due()
 
 

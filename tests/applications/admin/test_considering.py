@@ -120,3 +120,18 @@ def test_vacancies_of_the_brand_are_offered_and_no_others(office, opened, cook):
     assert staff("auditor", "Auditor").get(page(opened, "consider")).status_code == 403
     Application.objects.filter(pk=office.foreign.pk).update(is_spontaneous=True)
     assert office.anna.get(page(office.foreign, "consider")).status_code == 404
+
+
+def test_vacancies_whose_titles_fit_are_offered_first(office, opened, at):
+    """Where a vacancy is chosen by typing: here and in "Add application"."""
+    fits = make_vacancy(title="Warehouse clerk", brand=office.brand)
+    part = make_vacancy(title="Clerk of the warehouse", brand=office.brand)
+    text = make_vacancy(title="Nurse", brand=office.brand, description="<p>Beside a warehouse.</p>")
+    shown = office.anna.get(page(opened, "consider"), {"q": "wareh"}).content.decode()
+    place = {each.pk: shown.find(f'value="{each.pk}"') for each in (fits, part, text)}
+    assert -1 < place[part.pk] < place[fits.pk] < place[text.pk]
+
+    where = {"app_label": "applications", "model_name": "application", "field_name": "vacancy"}
+    for term, wanted in (("wareh", [part.pk, fits.pk, text.pk]), (str(text.pk), [text.pk])):
+        got = office.anna.get("/admin/autocomplete/", where | {"term": term}).json()["results"]
+        assert [int(row["id"]) for row in got][: len(wanted)] == wanted

@@ -69,7 +69,8 @@ def fill(documents: list[data.Document]) -> None:
 
 def find(text: str) -> list[int]:
     """Return what the search finds; if it finds nothing, what its first suggestion finds."""
-    with snapshot() as state, CACHE.at(state) as index:
+    with snapshot() as state:
+        index = CACHE.at(state)
         live = index.live(VacancyList.EXTERNAL, timezone.now())
         search = Search(index, live, live)
         found = search.ranked(read_query(text))

@@ -92,7 +92,7 @@ def test_options_are_found_among_ten_thousand(anna: Client, django_assert_max_nu
         for number in range(10_000)
     )
     anna.get(OPTIONS)
-    with django_assert_max_num_queries(4):  # session, user, count, rows
+    with django_assert_max_num_queries(5):  # session, user, names, count, rows
         found = anna.get(f"{OPTIONS}&term=region+place+77").json()
     assert [row["text"] for row in found["results"]][:3] == [
         "Region: Place 77",

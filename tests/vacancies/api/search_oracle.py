@@ -11,6 +11,7 @@ from django.conf import settings
 
 from jobsite.languages import site_language
 from vacancies.models import Vacancy
+from vacancies.search.city_names import other_names
 from vacancies.search.words import (
     FORM,
     PART,
@@ -23,8 +24,8 @@ from vacancies.search.words import (
     edits,
     fit,
     folded,
-    joined_words,
     key,
+    name_words,
     read_query,
     split_words,
 )
@@ -50,11 +51,11 @@ class Document:
             names.append(folded(vacancy.brand.name))
         self.titles = [folded(text) for text in titles]
         self.places = [folded(text) for text in (vacancy.location, *sites)]
-        self.names = [[*split_words(name), *joined_words(name)] for name in names]
+        self.names = [name_words(name) for name in names]
         self.text = vacancy.search_text
         self.words = {
-            TITLE: {word for text in self.titles for word in all_words(text)},
-            PLACE: {word for text in self.places for word in all_words(text)},
+            TITLE: {word for text in self.titles for word in name_words(text)},
+            PLACE: {word for text in self.places for word in name_words(text)},
             TEXT: all_words(self.text),
         }
         self.neighbours, self.place_neighbours = (
@@ -64,9 +65,44 @@ class Document:
 
     def word(self, wanted: str) -> int:
         """Return the best score of a word that fits, or 0."""
+        found = [(SCORES[field][cls], cls) for field, cls in self.fits(wanted)]
+        if len(wanted) == 3 and wanted.isascii():
+            found = [(SCORES[TEXT][cls] if cls >= START else score, cls) for score, cls in found]
+        return max((score for score, _ in found), default=0)
+
+    def fits(self, wanted: str) -> list[tuple[str, int]]:
         fits = [(f, fit(wanted, word, (self.language,))) for f, words in self.words.items() for word in words]
         fits += [(PLACE, fit(wanted, word, tuple(STEMMERS))) for name in self.names for word in name]
-        return max((SCORES[field][cls] for field, cls in fits if cls is not None), default=0)
+        return [(field, cls) for field, cls in fits if cls is not None]
+
+    def in_language(self, wanted: str, language: str, classes: tuple[int, ...]) -> int:
+        """Return the best score of a word or a compound with it, in a vacancy in the language."""
+        if self.language != language:
+            return 0
+        own = key(wanted, language)
+        found = [0]
+        for field, words in self.words.items():
+            for word in words:
+                if word.isdecimal():
+                    continue
+                if key(word, language) == own:
+                    found.append(SCORES[field][FORM])
+                elif PART in classes and len(own) > 2 and key(word, language).endswith(own):
+                    found.append(SCORES[field][PART])
+        return max(found)
+
+    def name(self, words: tuple[str, ...], *, is_label: bool) -> int:
+        """Return the best score of another name or spelling, word for word."""
+        pairs, needle, found = set(pairwise(words)), f" {' '.join(words)} ", [0]
+        if pairs <= self.neighbours if pairs else words[0] in self.words[TITLE]:
+            found.append(SCORES[TITLE][FORM])
+        if pairs <= self.place_neighbours if pairs else words[0] in self.words[PLACE]:
+            found.append(SCORES[PLACE][FORM])
+        if not pairs and words[0] in self.words[TEXT]:
+            found.append(SCORES[TEXT][FORM])
+        if is_label and any(needle in f" {' '.join(name)} " for name in self.names):
+            found.append(SCORES[PLACE][FORM])
+        return max(found)
 
     def phrase(self, phrase: str, words: list[str]) -> int:
         pairs, needle = set(pairwise(words)), f" {' '.join(words)} "
@@ -77,7 +113,8 @@ class Document:
             return 80 * len(words)
         if any(needle in f" {' '.join(name)} " for name in self.names):
             return 80 * len(words)
-        is_in_text = phrase in self.text and all(any(word in each for each in own) for word in words)
+        is_in_text = all(any(word in each for each in own) for word in words)
+        is_in_text = is_in_text and (phrase in self.text or words == [phrase])
         return 20 * (len(words) or 1) if is_in_text else 0
 
 
@@ -87,13 +124,16 @@ class PlainSearch:
     def __init__(self, live: list[Document], pks: set[int]) -> None:
         self.live, self.documents = live, [each for each in live if each.pk in pks]
 
-    def split(self, wanted: str) -> tuple[str, str] | None:
+    def split(self, wanted: str) -> tuple[str, str, str] | None:
+        if any(cls in (WHOLE, FORM) for each in self.live for _, cls in each.fits(wanted)):
+            return None
         for head, beginnings, language in compounds(wanted):
             own = [each for each in self.live if each.language == language]
-            if any(key(word, language) == key(head, language) for word in self.vocabulary(own)):
+            keys = {key(word, language) for word in self.vocabulary(own) if not word.isdecimal()}
+            if key(head, language) in keys:
                 for rest in beginnings:
-                    if any(word.startswith(rest) for word in self.vocabulary(self.live)):
-                        return rest, head
+                    if key(rest, language) in keys:
+                        return rest, head, language
         return None
 
     @staticmethod
@@ -103,19 +143,40 @@ class PlainSearch:
     def scores(self, words: Words) -> dict[int, int]:
         """Return the scores of the hits by id."""
         found = {}
-        splits = {word: self.split(word) for word in words.single}
+        splits = {word: self.split(word) for word in (*words.single, *map("".join, words.joined))}
+        runs = [tuple(words.single[n : n + size]) for n in range(len(words.single)) for size in range(1, 5)]
         for each in self.documents:
             scores = [each.phrase(*phrase) for phrase in words.phrases]
+            others = {run: self.other(each, run) for run in runs}
+            for run in words.joined:
+                others[run] = max(others.get(run, 0), self.score(each, "".join(run), splits))
             for word in words.single:
-                score = each.word(word)
-                if parts := splits[word]:
-                    rest, head = each.word(parts[0]), each.word(parts[1])
-                    score = max(score, head * (60 if rest else 40) // 100)
-                scores.append(score)
+                more = [score for run, score in others.items() if word in run]
+                scores.append(max(self.score(each, word, splits), *more))
             if scores and all(scores):
                 near = sum(pair in each.neighbours for pair in pairwise(words.single))
                 found[each.pk] = sum(scores) + 5 * near
         return found
+
+    @staticmethod
+    def score(each: Document, word: str, splits: dict[str, Any]) -> int:
+        score = each.word(word)
+        if parts := splits[word]:
+            rest, head = (
+                each.in_language(part, parts[2], classes)
+                for part, classes in ((parts[0], (FORM,)), (parts[1], (FORM, PART)))
+            )
+            score = max(score, head * (70 if rest else 40) // 100)
+        return score
+
+    @staticmethod
+    def other(each: Document, run: tuple[str, ...]) -> int:
+        names = [*other_names(run), *([("".join(run),)] if len(run) == 2 else [])]
+        found = [each.name(name, is_label=len(run) > 1 or len(name) == 1) for name in names]
+        if len(run) == 1 and len(run[0]) > 3:
+            cuts = [(run[0][:cut], run[0][cut:]) for cut in range(1, len(run[0]))]
+            found += [each.name(cut, is_label=False) for cut in cuts]
+        return max(found, default=0)
 
     def suggestions(self, words: Words) -> list[str]:
         typed = list(dict.fromkeys(words.all))

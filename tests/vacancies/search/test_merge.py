@@ -17,9 +17,9 @@ from tests.parallel import at_once
 from tests.vacancies.api.site import Site
 from tests.vacancies.readmodel.helpers import elsewhere, on_postgresql
 from vacancies.models import Place, SearchChange, SearchTerm, Vacancy, VacancyOption
-from vacancies.search import index
+from vacancies.search import index, triggers
 from vacancies.search import merge as merging
-from vacancies.search.index import ORDERS, Base, in_order, reorder
+from vacancies.search.index import ORDERS, Base, Index, in_order, reorder
 from vacancies.search.merge import MergeJob, merge
 
 
@@ -198,3 +198,32 @@ def test_reorder_finds_the_places_of_new_ids(db, monkeypatch, sort):
         before = [pk for pk in order if pk not in new]
         before = array("q", [*new[1:], *before])  # one is new, the others were elsewhere
         assert reorder(before, sort, BitMap64(new), new).tolist() == order
+
+
+def test_an_index_of_another_release_is_searched_and_made_anew(site, monkeypatch):
+    make_vacancy(title="Welder")
+    merge()
+    monkeypatch.setattr(index, "FORMAT", index.FORMAT + 1)
+    assert found(site, "welders") == ["Welder"]
+    assert MergeJob().next_due(timezone.now())
+    SearchTerm.objects.filter(term="twelder").delete()
+    monkeypatch.setattr(merging, "FORMAT", index.FORMAT)
+    triggers.after_migrations("default", plan=[])
+    assert SearchTerm.objects.filter(term="twelder").exists()
+    assert not MergeJob().next_due(timezone.now())
+
+
+def test_a_base_of_the_release_before_is_outdated():
+    assert Base(123, timezone.now(), 1, "en").is_outdated
+    assert not Base().is_outdated
+    assert not Base([index.FORMAT, 123], timezone.now(), 1, "en").is_outdated
+
+
+def test_searches_go_on_while_the_index_changes(db):
+    """A change replaces what another thread reads."""
+    first = make_vacancy(title="Welder")
+    before = Index(Base()).after({1: first.pk}, None)
+    bitmap = before.union(["twelder"])
+    after = before.after({2: make_vacancy(title="Welder").pk, 3: first.pk}, None)
+    assert (list(bitmap), list(before.union(["twelder"]))) == ([first.pk], [first.pk])
+    assert len(after.union(["twelder"])) == 2

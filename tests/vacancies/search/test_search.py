@@ -7,6 +7,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.factories import make_brand, make_vacancy
 from vacancies.models import Place, Vacancy
+from vacancies.search import query
 from vacancies.search.words import edits, fit, key, read_query, split_words, stems
 
 pytestmark = pytest.mark.django_db
@@ -128,6 +129,23 @@ def test_quotes_search_a_phrase(client):
     assert titles(client, '"night shift"') == ["Night shift", "Place", "Option", "Shift"]
     assert titles(client, "“Night shift” work") == ["Shift"]
     assert titles(client, '"nur"') == []
+
+
+def test_texts_are_read_once_for_all_phrases(client, monkeypatch, django_assert_max_num_queries):
+    for n in range(5):
+        make_vacancy(title=f"Job {n}", description="<p>You work the night shift in a team with others.</p>")
+
+    def queries(text):
+        with django_assert_max_num_queries(60) as context:
+            assert len(titles(client, text)) == 5
+        texts = [query["sql"] for query in context if "search_text" in query["sql"].split("FROM")[0]]
+        return len([sql for sql in texts if "title_internal" not in sql])
+
+    assert queries('"the night" "night shift" "in a" "team with" "a team"') == 1
+    assert queries('"the" "night" "shift" "team"') == 0  # the index knows words
+    monkeypatch.setattr(query, "BATCH", 2)
+    monkeypatch.setattr(query, "CHARACTERS_MAX", 1)
+    assert titles(client, '"night shift" "a team"') == ["Job 4", "Job 3"]
 
 
 def test_the_brand_is_searched_where_it_is_shown(client, settings):
