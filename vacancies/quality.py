@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from forms_structure.models import Form
 from jobsite.days import days_after
 from jobsite.text.html import sanitise
+from jobsite.text.iso_names import language_name
 from jobsite.types import StrOrPromise
 from vacancies.choices import PlaceKind, WorkPlace
 from vacancies.fields import FoldedField, HtmlField, SlugFromField, html_fields
@@ -233,7 +234,7 @@ def content_warnings(vacancy: Vacancy) -> list[ContentWarning]:
 
 
 RULES = (
-    *("unclean", "hot-expired", "no-head-recruiter", "no-brand", "no-slug", "double-escaped"),
+    *("unclean", "hot-expired", "no-head-recruiter", "no-brand", "no-slug", "double-escaped", "language"),
     *(warning.code for warning in CONTENT_WARNINGS),
 )
 
@@ -280,6 +281,10 @@ def about_vacancy(vacancy: Vacancy, *, at: datetime) -> Iterator[Finding]:
         yield finding(f"no-{name.replace('_', '-')}", text, error=True)
     for warning in content_warnings(vacancy):
         yield finding(warning.code, str(warning.text), error=warning.is_error)
+    language = vacancy.recognised_language()
+    if language and language != vacancy.shown_language:
+        looks, stated = (language_name(code, "en") for code in (language, vacancy.shown_language))
+        yield finding("language", f"the text looks {looks}, but the language is {stated}")
     if vacancy.slug == f"({vacancy.pk})":
         yield finding("no-slug", "the title has no letter that can be part of the slug")
     for name in html_fields(Vacancy):

@@ -60,7 +60,8 @@ def main() -> None:
     recognised_language(["The first text loads the model."])
     first, more = process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     print(f"first text: {first * 1000:.0f} ms of CPU, {more // 1024} MB more at the peak\n")
-    print("| texts | number | right | not recognised | wrong | ms of CPU per text |\n|---|--:|--:|--:|--:|--:|")
+    print("| texts | number | right | not recognised | wrong | ms of CPU per text |")
+    print("|---|--:|--:|--:|--:|--:|")
     for group in dict.fromkeys(row[0] for row in rows):
         own = [row for row in rows if row[0] == group]
         start = process_time()

@@ -159,9 +159,11 @@ def test_language_is_guessed_from_the_texts_of_new_vacancies(tmp_path):
     assert languages == {1: "de", 2: "nl", 3: "fr", 4: "", 5: "", 6: "", 7: "", 8: "fr"}
     assert summary.endswith("Languages guessed from the texts: not recognised 3, de 1, nl 1, fr 1, en 1.")
     notes = [line.partition("language: ")[2] for line in lines if "language: " in line]
-    assert notes == [f"not stated; {code} was recognised in the texts" for code in ("de", "nl", "fr")] + [
-        "not stated and not recognised in the texts; en is assumed"
-    ] * 3
+    assert (
+        notes
+        == [f"not stated; {code} was recognised in the texts" for code in ("de", "nl", "fr")]
+        + ["not stated and not recognised in the texts; en is assumed"] * 3
+    )
 
     # A recruiter corrects one; a second import changes neither this one nor a guess.
     Vacancy.objects.filter(pk=1).update(language="nl")
