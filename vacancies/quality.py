@@ -14,6 +14,8 @@ from django.utils.translation import gettext_lazy as _
 
 from forms_structure.models import Form
 from jobsite.days import days_after
+from jobsite.languages import site_language
+from jobsite.text.gender import BOTH_GENDERS, CAPITAL_I, ONE_GENDER
 from jobsite.text.html import sanitise
 from jobsite.text.iso_names import language_name
 from jobsite.types import StrOrPromise
@@ -78,6 +80,14 @@ def _in_capitals(at: datetime) -> Q:
     return Q(title=Upper("title"), title_length__gt=3) & ~Q(title=Lower("title"))
 
 
+def _names_one_gender(at: datetime) -> Q:
+    found = Q()
+    for language, words in ONE_GENDER.items():
+        stated = [language, *([""] if language == site_language() else [])]
+        found |= Q(language__in=stated, title__iregex=words)
+    return found & ~Q(title__iregex=BOTH_GENDERS) & ~Q(title__regex=CAPITAL_I)
+
+
 CONTENT_WARNINGS = (
     ContentWarning(
         "no-description",
@@ -110,6 +120,12 @@ CONTENT_WARNINGS = (
         lambda at: Q(is_permanent=True, publish_until__isnull=False),
     ),
     ContentWarning("capitals", _("Title in capitals"), _("the title is in capitals"), _in_capitals),
+    ContentWarning(
+        "one-gender",
+        _("One gender in the title"),
+        _("the title names one gender only; (m/w/d), (H/F) or (m/v/x) after it addresses everybody"),
+        _names_one_gender,
+    ),
     ContentWarning(
         "internal-words",
         _("Internal wording in the internal title"),
