@@ -5,13 +5,18 @@ import json
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
+from math import cos, hypot, radians
 from pathlib import Path
 from typing import Any
 
 from jobsite.db.folding import fold
 
 FOLDER = Path(__file__).parent / "static" / "vacancies" / "cities"
+PLACE = "place"  # the parameter of pages and alerts with the name of the center of filter[near]
+LARGE = 50_000  # inhabitants
+TIMES_LARGER = 3  # than other cities of its name: the city that is meant
+NEAR = 0.03  # degrees, 3 km: a point so close to a city is named after it
 _PUNCTUATION = re.compile(r"[^\w\s]|_")
 _SHORT = {"saint": "st", "sint": "st", "sankt": "st", "sainte": "ste", "fort": "ft", "mount": "mt"}
 
@@ -54,7 +59,7 @@ def find_cities(text: str, country: str = "", region: str = "") -> list[City]:
     key, found = name_key(text), []
     for each in countries():
         if country in ("", each):
-            names, by_key = _load(each)
+            names, by_key, _rows = _load(each)
             for row, number in by_key.get(key, ()):
                 latitude, longitude, code, population, known, *spelled = row
                 named = names.get(code, "")
@@ -70,19 +75,57 @@ def find_city(text: str, country: str = "") -> City | None:
     """Return the largest city with this name in any language.
 
     Without a country, only a large city is found whose name means no other city in the world: Antwerp and
-    Paris, but neither the London of Ohio nor the Halles of Belgium and Germany.
+    Paris, but neither the London of Ohio, the Halles of Belgium and Germany nor the Springfields.
     """
     found = find_cities(text, country)
-    return next((city for city in found if country or city.is_known), None)
+    if not country and found and not (found[0].is_known and is_clear(found)):
+        return None
+    return found[0] if found else None
+
+
+def is_clear(found: list[City]) -> bool:
+    """Whether the first of these cities, the largest ones first, is much larger than the others."""
+    return len(found) == 1 or found[0].population >= TIMES_LARGER * found[1].population
+
+
+def name_at(latitude: str, longitude: str, wanted: str = "") -> str:
+    """Return the name of the city at a point: `wanted`, if it is one of its names in any language, else the
+    usual one. Without a city, the point."""
+    names = _names_at(float(latitude), float(longitude))
+    if wanted and name_key(wanted) in map(name_key, names):
+        return wanted
+    return names[0] if names else f"{latitude}, {longitude}"
+
+
+def large_city_near(city: City) -> str:
+    """Return the usual name of the nearest other large city of the country: it tells namesakes apart."""
+    others = [
+        (hypot(row[0] - city.latitude, (row[1] - city.longitude) * cos(radians(row[0]))), row[5])
+        for row in _load(city.country)[2]
+        if row[3] >= LARGE and (row[0], row[1]) != (city.latitude, city.longitude)
+    ]
+    return min(others)[1] if others else ""
+
+
+@lru_cache(1000)
+def _names_at(latitude: float, longitude: float) -> list[str]:
+    """Return the names of the city at this point, else of the largest one near it."""
+    near = [
+        ((row[0], row[1]) != (latitude, longitude), -row[3], row[5:])
+        for country in countries()
+        for row in _load(country)[2]
+        if abs(row[0] - latitude) < NEAR and abs(row[1] - longitude) < NEAR
+    ]
+    return min(near)[2] if near else []
 
 
 @cache
-def _load(country: str) -> tuple[dict[str, str], dict[str, list[tuple[list[Any], int]]]]:
+def _load(country: str) -> tuple[dict[str, str], dict[str, list[tuple[list[Any], int]]], list[list[Any]]]:
     """Return the names of the regions of a country by code, and by the keys of the names of its cities, the
-    rows of the file, and the number of the name in the row."""
+    rows of the file, and the number of the name in the row; and all rows."""
     content = json.loads((FOLDER / f"{country}.json").read_text(encoding="utf-8"))
     by_key: dict[str, list[tuple[list[Any], int]]] = defaultdict(list)
     for row in content["cities"]:
         for number, name in enumerate(row[5:]):
             by_key[name_key(name)].append((row, number))
-    return content["regions"], dict(by_key)
+    return content["regions"], dict(by_key), content["cities"]

@@ -19,7 +19,6 @@ _PARTS = re.compile(r"\s*[,()\[\]]\s*|\s+[-–—]\s+")
 _POSTAL_CODE = re.compile(r"((?:[A-Z]{1,2}-)?\d{4,5}(?: ?[A-Z]{2})?)\s+(?=\D)")
 
 NEAR = 8  # km: of two such cities, one is a part of the other
-TIMES_LARGER = 3  # than other cities of its name: the city that is meant
 _COUNTRY_NAMES = {
     "usa": "US", "united states of america": "US", "uk": "GB", "great britain": "GB", "england": "GB",
     "scotland": "GB", "wales": "GB", "holland": "NL", "the netherlands": "NL",
@@ -54,19 +53,32 @@ def places_of(location: str, default_countries: Collection[str] = ()) -> list[Js
     A city is in the country or region that the text names, else in one of `default_countries`. Without these,
     it has to be a city that `find_city` finds without a country.
     """
+    return [place.address for place in _found(location, default_countries)]
+
+
+def cities_named(text: str) -> list[City]:
+    """Return the city that a visitor means with `text`, in any language, with its country or region or alone;
+    the largest first if it can be several."""
+    if known := find_city(text):
+        return [known]
+    return find_cities(text) or [place.city for place in _found(text, ())]
+
+
+def _found(location: str, default_countries: Collection[str]) -> list[_Place]:
+    """Return the places of `places_of`."""
     texts = [_split(_PARTS, text) for text in _split(_ALTERNATIVES, location)]
     if "," not in location and _city(location, default_countries):  # "Bosch en Duin", "Halle (Saale)"
         texts = [[location.strip()]]
     if any(_key(part) in _REMOTE for parts in texts for part in parts):
         return []
-    found: dict[tuple[float, float], JsonObject] = {}
+    found: dict[tuple[float, float], _Place] = {}
     for parts in texts:
         if named := [part for part in parts if _key(part) not in _ONSITE]:
             places = _places(named, default_countries)
             if not places:
                 return []
             for place in places:  # a city that is named twice, in two languages, is one place
-                found.setdefault((place.city.latitude, place.city.longitude), place.address)
+                found.setdefault((place.city.latitude, place.city.longitude), place)
     return list(found.values()) if len(found) <= PLACES_MAX else []
 
 

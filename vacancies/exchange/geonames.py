@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from vacancies.cities import name_key
+from vacancies.cities import LARGE, name_key
 
 COLUMNS = 19
 # A name means one city in the whole world if that city is large, and no city of another country has the name,
 # or only much smaller ones.
-LARGE, TIMES_LARGER = 50_000, 10
+TIMES_LARGER = 10
 GERMAN = {"AT", "CH", "DE", "LI"}
 # Words in the letters of English, Dutch, French and German. The column of other names does not say their
 # language: it has names in all languages, transliterations, and codes of airports.
