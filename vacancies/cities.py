@@ -4,8 +4,10 @@ browsers load, too. `build_city_files` makes the files."""
 import json
 import re
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import zip_longest
 from math import cos, hypot, radians
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ LARGE = 50_000  # inhabitants
 TIMES_LARGER = 3  # than other cities of its name: the city that is meant
 NEAR = 0.03  # degrees, 3 km: a point so close to a city is named after it
 _PUNCTUATION = re.compile(r"[^\w\s]|_")
+_Found = tuple[list[Any], int, str]  # a row of a file, the number of a name in it, and its district
 _SHORT = {"saint": "st", "sint": "st", "sankt": "st", "sainte": "ste", "fort": "ft", "mount": "mt"}
 
 
@@ -26,9 +29,11 @@ class City:
     name: str  # as it is written in the language in which it was found: "Gand" for "gand"
     country: str  # ISO 3166-1
     region: str  # the first level below the country, in English; may be empty
+    district: str  # code of the second level in France, the département; may be empty
     latitude: float
     longitude: float
     population: int
+    is_usual: bool  # the name is the usual one of the city, not one of the others
     is_known: bool  # without its country: the name means no other city in the world (build_city_files)
 
 
@@ -60,14 +65,18 @@ def find_cities(text: str, country: str = "", region: str = "") -> list[City]:
     for each in countries():
         if country in ("", each):
             names, by_key, _rows = _load(each)
-            for row, number in by_key.get(key, ()):
+            for row, number, district in by_key.get(key, ()):
                 latitude, longitude, code, population, known, *spelled = row
                 named = names.get(code, "")
                 if region in ("", named):
-                    is_known = number < known
-                    found.append(
-                        City(spelled[number], each, named, latitude, longitude, population, is_known)
-                    )
+                    facts = named, district, latitude, longitude, population, not number, number < known
+                    found.append(City(spelled[number], each, *facts))
+    return sorted(found, key=lambda city: -city.population)
+
+
+def find_cities_in(text: str, among: Collection[str], region: str = "") -> list[City]:
+    """Return the cities with this name in several countries, the largest first."""
+    found = [city for country in among for city in find_cities(text, country, region)]
     return sorted(found, key=lambda city: -city.population)
 
 
@@ -120,12 +129,13 @@ def _names_at(latitude: float, longitude: float) -> list[str]:
 
 
 @cache
-def _load(country: str) -> tuple[dict[str, str], dict[str, list[tuple[list[Any], int]]], list[list[Any]]]:
-    """Return the names of the regions of a country by code, and by the keys of the names of its cities, the
-    rows of the file, and the number of the name in the row; and all rows."""
+def _load(country: str) -> tuple[dict[str, str], dict[str, list[_Found]], list[list[Any]]]:
+    """Return the names of the regions of a country by code, the rows of its cities by the keys of their
+    names, and all rows."""
     content = json.loads((FOLDER / f"{country}.json").read_text(encoding="utf-8"))
-    by_key: dict[str, list[tuple[list[Any], int]]] = defaultdict(list)
-    for row in content["cities"]:
+    by_key: dict[str, list[_Found]] = defaultdict(list)
+    codes = content.get("districts", "").replace("-", "").split(" ")
+    for row, district in zip_longest(content["cities"], codes, fillvalue=""):
         for number, name in enumerate(row[5:]):
-            by_key[name_key(name)].append((row, number))
+            by_key[name_key(name)].append((row, number, district))
     return content["regions"], dict(by_key), content["cities"]
