@@ -47,6 +47,7 @@ _AREAS = {
            (52.8, 5.8), (53.1, 6.5)),
 }  # fmt: skip
 AREA = 130  # km around it; all cities of the area are nearer
+TOWN = 10_000  # inhabitants: a smaller place is not meant where a large city has this name in any language
 WORLD_LARGER = 100  # than the city of a country with its name: only that one is meant
 # They are not cities of time zones, but have namesakes in the files.
 _OTHER_CITIES = {
@@ -174,7 +175,8 @@ def _best_known(name: str, among: Collection[str]) -> City | None:
     found, known = find_cities_in(name, among), find_city(name)
     if _is_elsewhere(name) and not (found and found[0].population >= LARGE):
         return None
-    is_own = bool(found and found[0].is_usual)  # Breukelen: not Brooklyn, which has this name in Dutch
+    # Breukelen: not Brooklyn, which has this name in Dutch
+    is_own = bool(found and found[0].is_usual and found[0].population >= TOWN)
     if known is None or known.country in among or (is_own and not known.is_usual):
         return found[0] if found and is_clear(found) else None
     return known if not found or known.population >= WORLD_LARGER * found[0].population else None
