@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import zip_longest
 from math import cos, hypot, radians
 from pathlib import Path
 from typing import Any
@@ -134,8 +133,9 @@ def _load(country: str) -> tuple[dict[str, str], dict[str, list[_Found]], list[l
     names, and all rows."""
     content = json.loads((FOLDER / f"{country}.json").read_text(encoding="utf-8"))
     by_key: dict[str, list[_Found]] = defaultdict(list)
-    codes = content.get("districts", "").replace("-", "").split(" ")
-    for row, district in zip_longest(content["cities"], codes, fillvalue=""):
+    rows, codes = content["cities"], content.get("districts", "")
+    districts = codes.replace("-", "").split(" ") if codes else [""] * len(rows)
+    for row, district in zip(rows, districts, strict=True):
         for number, name in enumerate(row[5:]):
             by_key[name_key(name)].append((row, number, district))
-    return content["regions"], dict(by_key), content["cities"]
+    return content["regions"], dict(by_key), rows

@@ -45,8 +45,9 @@ class Circle:
     def name(self) -> str:
         """The name of its center, as it was typed if it is a name of this city."""
         try:
-            return name_at(*self.near.split(",")[:2], self.typed)
-        except (TypeError, ValueError):  # the interface refuses it
+            latitude, longitude, _km = self.near.split(",")
+            return name_at(latitude, longitude, self.typed)
+        except ValueError:  # the interface refuses it
             return self.typed
 
     @property

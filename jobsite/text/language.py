@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from jobsite.languages import LANGUAGES
+from django.conf import settings
+
 from jobsite.text.html import visible_text
 
 READ = 2000  # characters; more do not change the result
@@ -16,7 +17,7 @@ def recognised_language(texts: Iterable[str]) -> str:
     or too short. The first ones count most: only the beginning is read."""
     text = " ".join(visible_text(each[: 2 * READ]) for each in texts if each)
     language, _confidence = _identifier().classify(text[:READ])
-    return language if language in LANGUAGES else ""
+    return language if language in dict(settings.LANGUAGES) else ""
 
 
 @cache

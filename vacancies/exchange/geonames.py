@@ -45,8 +45,9 @@ def read_cities(lines: Iterable[str]) -> Iterator[Row]:
             if len(values) != COLUMNS:
                 raise ValueError(f"{len(values)} columns in place of {COLUMNS}")
             names = _names(values[1], values[3].split(","), has_umlauts=values[8] in GERMAN)
-            place = float(values[4]), float(values[5]), *values[8:9], *values[10:12]
-            yield Row(names, *place, int(values[14] or 0))
+            country, region, district = values[8], values[10], values[11]
+            at = float(values[4]), float(values[5])
+            yield Row(names, at[0], at[1], country, region, district, int(values[14] or 0))
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from None
 
