@@ -92,7 +92,7 @@ def test_ambiguous_and_unknown_places_are_told_and_keep_the_rest():
     again = get(client, "/jobs?filter[near]=50.734,4.235,10&place=Halle&km=100")
     assert (chips(again), len(titles(again))) == (["within 100 km of Halle"], 3)
 
-    for text in ("Xyzzy", "<b>x", "x" * 500, "%00", "?", "Gent, Mars"):
+    for text in ("Xyzzy", "<b>x", "x" * 500, "%00", "?"):
         body = get(client, "/jobs?km=10&filter[search]=nurse&place=" + text.replace("<", "%3C"))
         assert ("No place called" in body, titles(body)) == (True, ["Nurse"]), text
     assert "filter[near] must be" in unescape(get(client, "/jobs?place=Gent&km=x", status=400))
