@@ -6,20 +6,57 @@ from functools import cache
 from math import cos, hypot, radians
 from typing import NamedTuple
 
+from babel.core import Locale, get_global
+
 from jobsite.db.folding import fold
 from jobsite.languages import LANGUAGES
 from jobsite.text.iso_names import country_name
 from jobsite.types import JsonObject
 from vacancies.choices import COUNTRIES, PLACES_MAX
-from vacancies.cities import City, countries, find_cities, find_city, name_key, regions
+from vacancies.cities import (
+    LARGE,
+    City,
+    countries,
+    find_cities,
+    find_cities_in,
+    find_city,
+    is_clear,
+    name_key,
+    regions,
+)
 
 # "of" is "or" in Dutch.
 _ALTERNATIVES = re.compile(r"\s*[/;|+&\n]\s*|\s+(?:and|or|en|et|ou|und|oder)\s+|(?<!District)\s+of\s+")
 _PARTS = re.compile(r"\s*[,()\[\]]\s*|\s+[-–—]\s+")
-_POSTAL_CODE = re.compile(r"((?:[A-Z]{1,2}-)?\d{4,5}(?: ?[A-Z]{2})?)\s+(?=\D)")
+# The letters of a country, and a postal code or a département. "1000 DE PANNE" is read as a Dutch one first.
+_NUMBER = r"(\d{5}|\d{4}|97\d|2[AB]|\d{2})"
+_CODES = (
+    re.compile(r"(NL-|)(\d{4} ?[A-Z]{2})\s+(?=\D)"),
+    re.compile(rf"([A-Z]{{1,2}}-|){_NUMBER}\s+(?:[-–]\s+)?(?=\D)"),
+)
+_LONE_CODE = re.compile(rf"(?:[A-Z]{{1,2}}-)?{_NUMBER}(?: ?[A-Z]{{2}})?")
+_LETTERS = {"A": "AT", "B": "BE", "D": "DE", "F": "FR", "I": "IT", "L": "LU"}
+_ARRONDISSEMENT = re.compile(r"(?: cedex)?(?: \d{1,2}(?:er?|[eè]me)?(?: arr\w*\.?)?)?$", re.IGNORECASE)
+# The middle of the area of each first digit of postal codes, 0 to 9.
+_AREAS = {
+    "BE": ((0, 0), (50.8, 4.4), (51.2, 4.6), (51, 5), (50.5, 5.7), (50.2, 4.9), (50.2, 5), (50.5, 3.8),
+           (51, 3), (51, 3.8)),
+    "DE": ((51.1, 12.6), (53.2, 13), (53.6, 9.5), (51.9, 9.9), (51.7, 7.2), (50.4, 7.2), (49.8, 8.3),
+           (48.5, 8.8), (48.1, 11.2), (50, 11)),
+    "NL": ((0, 0), (52.5, 4.9), (52.1, 4.4), (51.9, 4.9), (51.6, 4.2), (51.5, 5.5), (51.4, 5.9), (52.2, 6.4),
+           (52.8, 5.8), (53.1, 6.5)),
+}  # fmt: skip
+AREA = 130  # km around it; all cities of the area are nearer
+TOWN = 10_000  # inhabitants: a smaller place is not meant where a large city has this name in any language
+WORLD_LARGER = 100  # than the city of a country with its name: only that one is meant
+# They are not cities of time zones, but have namesakes in the files.
+_OTHER_CITIES = {
+    "barcelona", "birmingham", "cambridge", "geneve", "geneva", "genf", "bern", "berne", "basel",
+    "manchester", "milan", "milano", "mailand", "naples", "napoli", "oxford", "turin", "torino",
+    "venice",
+}  # fmt: skip
 
 NEAR = 8  # km: of two such cities, one is a part of the other
-TIMES_LARGER = 3  # than other cities of its name: the city that is meant
 _COUNTRY_NAMES = {
     "usa": "US", "united states of america": "US", "uk": "GB", "great britain": "GB", "england": "GB",
     "scotland": "GB", "wales": "GB", "holland": "NL", "the netherlands": "NL",
@@ -54,19 +91,32 @@ def places_of(location: str, default_countries: Collection[str] = ()) -> list[Js
     A city is in the country or region that the text names, else in one of `default_countries`. Without these,
     it has to be a city that `find_city` finds without a country.
     """
-    texts = [_split(_PARTS, text) for text in _split(_ALTERNATIVES, location)]
+    return [place.address for place in _found(location, default_countries)]
+
+
+def cities_named(text: str) -> list[City]:
+    """Return the city that a visitor means with `text`, in any language, with its country or region or alone;
+    the largest first if it can be several."""
+    if known := find_city(text):
+        return [known]
+    return find_cities(text) or [place.city for place in _found(text, ())]
+
+
+def _found(location: str, default_countries: Collection[str]) -> list[_Place]:
+    """Return the places of `places_of`."""
+    texts = [_with_code(_split(_PARTS, text)) for text in _split(_ALTERNATIVES, location)]
     if "," not in location and _city(location, default_countries):  # "Bosch en Duin", "Halle (Saale)"
         texts = [[location.strip()]]
     if any(_key(part) in _REMOTE for parts in texts for part in parts):
         return []
-    found: dict[tuple[float, float], JsonObject] = {}
+    found: dict[tuple[float, float], _Place] = {}
     for parts in texts:
         if named := [part for part in parts if _key(part) not in _ONSITE]:
             places = _places(named, default_countries)
             if not places:
                 return []
             for place in places:  # a city that is named twice, in two languages, is one place
-                found.setdefault((place.city.latitude, place.city.longitude), place.address)
+                found.setdefault((place.city.latitude, place.city.longitude), place)
     return list(found.values()) if len(found) <= PLACES_MAX else []
 
 
@@ -83,7 +133,7 @@ def _places(parts: list[str], among: Collection[str], *, is_named: bool = False)
             return _places(rest, [country], is_named=True) if country in countries() else []
     elif _country(last) and not is_named:
         return []
-    found = [place for part in parts if (place := _city(part, among))]
+    found = [place for part in parts if (place := _city(part, among, is_named=is_named))]
     if not is_named and any(name_key(place.part) in _WORDS for place in found):
         return []
     is_region = bool(found and rest) and _is_region(last, found[0].city.country)
@@ -97,27 +147,90 @@ def _places(parts: list[str], among: Collection[str], *, is_named: bool = False)
     return [] if is_region and len(found) == 2 else found
 
 
-def _city(text: str, among: Collection[str], region: str = "") -> _Place | None:
-    """Return the city that `text` names, with its postal code before it or without."""
-    match = _POSTAL_CODE.match(text)
-    name = text[match.end() :] if match else text
-    if among:
-        found = [city for country in among for city in find_cities(name, country, region)]
-        found.sort(key=lambda city: -city.population)
-        if len(found) > 1 and not region and found[0].population < TIMES_LARGER * found[1].population:
-            return None
-        city = found[0] if found else None
+def _city(text: str, among: Collection[str], region: str = "", *, is_named: bool = False) -> _Place | None:
+    """Return the city that `text` names, with its postal code before it or without. `is_named`: its country
+    is named."""
+    for pattern in _CODES:
+        if match := pattern.match(text):
+            letters, code = match[1].rstrip("-") if match[1] else "", match[2]
+            allowed = [_LETTERS.get(letters, letters)] if letters else _countries_with(code)
+            pool = [country for country in among if country in allowed] or ([] if is_named else allowed)
+            name = _ARRONDISSEMENT.sub("", text[match.end() :]) if "FR" in pool else text[match.end() :]
+            city = _largest(name, pool, region, code)
+            if city and not _is_elsewhere(name, letters or region):
+                # a département is not a postal code
+                return _place(text, name, city, region, "" if len(code) <= 3 else match[0].strip(" -–"))
+    if not among:
+        city = find_city(text)
+    elif region or is_named:
+        city = _largest(text, among, region)
     else:
-        city = find_city(name)
-    if city is None:
+        city = _best_known(text, among)
+    return _place(text, text, city, region) if city else None
+
+
+def _best_known(name: str, among: Collection[str]) -> City | None:
+    """Return the city of this name in these countries, or the one that the whole world knows, if it is much
+    larger. None if both may be meant."""
+    found, known = find_cities_in(name, among), find_city(name)
+    if _is_elsewhere(name) and not (found and found[0].population >= LARGE):
         return None
+    # Breukelen: not Brooklyn, which has this name in Dutch
+    is_own = bool(found and found[0].is_usual and found[0].population >= TOWN)
+    if known is None or known.country in among or (is_own and not known.is_usual):
+        return found[0] if found and is_clear(found) else None
+    return known if not found or known.population >= WORLD_LARGER * found[0].population else None
+
+
+def _largest(name: str, among: Collection[str], region: str = "", code: str = "") -> City | None:
+    """Return the city of this name that the postal code allows. None if there are several of one size."""
+    found = [city for city in find_cities_in(name, among, region) if _has_code(city, code)]
+    return found[0] if found and (region or is_clear(found)) else None
+
+
+def _countries_with(code: str) -> list[str]:
+    """Return the countries with files whose postal codes, or départements, look like this."""
+    if not code.isdecimal():
+        return ["FR"] if len(code) == 2 else ["NL"]
+    return {4: ["BE", "LU", "NL"], 5: ["DE", "FR", "US"]}.get(len(code), ["FR"])
+
+
+def _has_code(city: City, code: str) -> bool:
+    """Whether a postal code or département can be that of `city`: it is in the area of the first digit."""
+    if city.country == "FR" and code:
+        return city.district in ("", code[:2]) or (code[:2] == "20" and city.district in ("2A", "2B"))
+    if not (code and city.country in _AREAS):
+        return True
+    latitude, longitude = _AREAS[city.country][int(code[0])]
+    return _km(city, latitude, longitude) <= AREA
+
+
+@cache
+def _elsewhere() -> set[str]:
+    """Return the keys of the names of large cities in countries without a file: those of time zones (CLDR),
+    and others that have a namesake in a file."""
+    territories = get_global("zone_territories")
+    zones = [zone for zone, country in territories.items() if country not in countries() and "/" in zone]
+    names = {zone.rpartition("/")[2].replace("_", " ") for zone in zones}
+    for language in LANGUAGES:
+        known = Locale(language).time_zones
+        names |= {known[zone]["city"] for zone in zones if "city" in known.get(zone, ())}
+    return set(map(name_key, names)) | _OTHER_CITIES
+
+
+def _is_elsewhere(name: str, named: str = "") -> bool:
+    """Whether a name without its region or country means a city in a country without a file."""
+    return not named and name_key(name) in _elsewhere()
+
+
+def _place(text: str, name: str, city: City, region: str, postal_code: str = "") -> _Place | None:
     named = region or _region(name, city.country)
     if named and city.region != named:  # "Virginia" is a city in Minnesota
         return None
     has_accents = not (name.isascii() or name.isupper() or name.islower())
     address = {
         "street": "",
-        "postal_code": match[1] if match else "",
+        "postal_code": postal_code,
         "locality": name if has_accents and fold(name) == fold(city.name) else city.name,
         "region": region,
         "country": city.country,
@@ -125,6 +238,18 @@ def _city(text: str, among: Collection[str], region: str = "") -> _Place | None:
         "longitude": f"{city.longitude:g}",
     }
     return _Place(text, city, address)
+
+
+def _with_code(parts: list[str]) -> list[str]:
+    """Put a postal code or département that is a part of its own before its city: "07 - ST PRIEST", "Lyon
+    (69)"."""
+    codes = [n for n, part in enumerate(parts) if _LONE_CODE.fullmatch(part)]
+    if len(codes) != 1 or len(parts) == 1:
+        return parts
+    rest = parts[: codes[0]] + parts[codes[0] + 1 :]
+    at = min(codes[0], len(rest) - 1)
+    rest[at] = f"{parts[codes[0]]} {rest[at]}"
+    return rest
 
 
 def _split(pattern: re.Pattern[str], text: str) -> list[str]:
@@ -161,10 +286,9 @@ def _country_names() -> dict[str, str]:
 def _are_near(places: list[_Place]) -> bool:
     """Whether all are within NEAR of the first one."""
     first = places[0].city
-    return all(
-        hypot(
-            city.latitude - first.latitude,
-            (city.longitude - first.longitude) * cos(radians(first.latitude)),
-        ) * 111.2 <= NEAR
-        for _, city, _ in places
-    )  # fmt: skip
+    return all(_km(city, first.latitude, first.longitude) <= NEAR for _, city, _ in places)
+
+
+def _km(city: City, latitude: float, longitude: float) -> float:
+    width = (city.longitude - longitude) * cos(radians(latitude))
+    return hypot(city.latitude - latitude, width) * 111.2

@@ -14,7 +14,10 @@ from django.utils.translation import gettext_lazy as _
 
 from forms_structure.models import Form
 from jobsite.days import days_after
+from jobsite.languages import site_language
+from jobsite.text.gender import BOTH_GENDERS, CAPITAL_I, ONE_GENDER
 from jobsite.text.html import sanitise
+from jobsite.text.iso_names import language_name
 from jobsite.types import StrOrPromise
 from vacancies.choices import PlaceKind, WorkPlace
 from vacancies.fields import FoldedField, HtmlField, SlugFromField, html_fields
@@ -77,6 +80,14 @@ def _in_capitals(at: datetime) -> Q:
     return Q(title=Upper("title"), title_length__gt=3) & ~Q(title=Lower("title"))
 
 
+def _names_one_gender(at: datetime) -> Q:
+    found = Q()
+    for language, words in ONE_GENDER.items():
+        stated = [language, *([""] if language == site_language() else [])]
+        found |= Q(language__in=stated, title__iregex=words)
+    return found & ~Q(title__iregex=BOTH_GENDERS) & ~Q(title__regex=CAPITAL_I)
+
+
 CONTENT_WARNINGS = (
     ContentWarning(
         "no-description",
@@ -109,6 +120,12 @@ CONTENT_WARNINGS = (
         lambda at: Q(is_permanent=True, publish_until__isnull=False),
     ),
     ContentWarning("capitals", _("Title in capitals"), _("the title is in capitals"), _in_capitals),
+    ContentWarning(
+        "one-gender",
+        _("One gender in the title"),
+        _("the title names one gender only; (m/w/d), (H/F) or (m/v/x) after it addresses everybody"),
+        _names_one_gender,
+    ),
     ContentWarning(
         "internal-words",
         _("Internal wording in the internal title"),
@@ -233,7 +250,7 @@ def content_warnings(vacancy: Vacancy) -> list[ContentWarning]:
 
 
 RULES = (
-    *("unclean", "hot-expired", "no-head-recruiter", "no-brand", "no-slug", "double-escaped"),
+    *("unclean", "hot-expired", "no-head-recruiter", "no-brand", "no-slug", "double-escaped", "language"),
     *(warning.code for warning in CONTENT_WARNINGS),
 )
 
@@ -280,6 +297,10 @@ def about_vacancy(vacancy: Vacancy, *, at: datetime) -> Iterator[Finding]:
         yield finding(f"no-{name.replace('_', '-')}", text, error=True)
     for warning in content_warnings(vacancy):
         yield finding(warning.code, str(warning.text), error=warning.is_error)
+    language = vacancy.recognised_language()
+    if language and language != vacancy.shown_language:
+        looks, stated = (language_name(code, "en") for code in (language, vacancy.shown_language))
+        yield finding("language", f"the text looks {looks}, but the language is {stated}")
     if vacancy.slug == f"({vacancy.pk})":
         yield finding("no-slug", "the title has no letter that can be part of the slug")
     for name in html_fields(Vacancy):

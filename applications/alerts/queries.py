@@ -18,6 +18,7 @@ from jobsite.serving.revision import snapshot
 from vacancies.api import process_cache
 from vacancies.api.v1 import VacancySerializer
 from vacancies.choices import Fact, Keyword
+from vacancies.cities import PLACE, name_at
 from vacancies.filtersets import NEAR, OPTION_NAMES, SEARCH, SORT, FacetFilterSet, filter_name
 from vacancies.models import Brand, Filter, FilterOption, Vacancy
 from vacancies.querysets import VacancyList
@@ -26,7 +27,7 @@ from vacancies.search.query import Search, intersection, union
 
 BRAND = filter_name(Fact.BRAND)
 NAMES = sorted(FacetFilterSet.base_filters)
-_ALLOWED = (*NAMES, SORT, "fields", *PageNumberPagination.names)
+_ALLOWED = (*NAMES, PLACE, SORT, "fields", *PageNumberPagination.names)
 
 
 def read(query: QueryDict) -> str:
@@ -39,6 +40,8 @@ def read(query: QueryDict) -> str:
         values[name] = (
             ",".join(sorted(set(value.split(",")))) if name in OPTION_NAMES else " ".join(value.split())
         )
+    if NEAR in values and (name := received.get(PLACE, "")) and _center(values[NEAR], name) == name:
+        values[PLACE] = name
     text = parameters.encode({**values})
     if len(text) > QUERY_MAX:
         allowed = f"a query of at most {QUERY_MAX} bytes"
@@ -87,10 +90,17 @@ def in_words(query: str, brand: Brand | None) -> list[tuple[str, str]]:
             label = str(keyword.label) if isinstance(keyword, Fact) else labels.get(keyword, keyword.label)
             found.append((label, ", ".join(str(names.get(each, each)) for each in wanted)))
     if NEAR in values:
-        latitude, longitude, km = values[NEAR].split(",")
-        text = _("at most %(km)s km from %(place)s") % {"km": km, "place": f"{latitude}, {longitude}"}
+        km = values[NEAR].rpartition(",")[2]
+        place = _center(values[NEAR], values.get(PLACE, ""))
+        text = _("at most %(km)s km from %(place)s") % {"km": km, "place": place}
         found.append((_("Distance"), text))
     return found
+
+
+def _center(near: str, wanted: str) -> str:
+    """Return the name of the center of a circle: `wanted`, if it is one of its names."""
+    latitude, longitude, _km = near.split(",")
+    return name_at(latitude, longitude, wanted)
 
 
 def _names(keyword: Keyword | Fact, values: list[str]) -> dict[str, object]:

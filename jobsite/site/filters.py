@@ -10,16 +10,18 @@ from django.utils.translation import gettext as _
 from jobsite.api.pagination import NUMBER, SIZE
 from jobsite.api.parameter_names import FAMILIES, meant
 from jobsite.languages import site_language
+from jobsite.site.places import KM, Circle
 from jobsite.site.reading import Query
 from jobsite.types import JsonObject
 from vacancies.choices import Fact
-from vacancies.filtersets import OPTION_NAMES, SEARCH, SORT, VacancyFilterSet, filter_name
+from vacancies.cities import PLACE
+from vacancies.filtersets import NEAR, OPTION_NAMES, SEARCH, SORT, VacancyFilterSet, filter_name
 from vacancies.statistics.visits import given_source
 
 OPTIONS_MAX = 100  # of a filter; those with the most vacancies. The search finds the others.
 PAGE_SIZE = 20
 # Parameters that the page sets itself, or that say where a visitor comes from.
-OWN = (SIZE, "fields", "source")
+OWN = (SIZE, "fields", "source", PLACE, KM)
 NAMES = (*VacancyFilterSet.base_filters, NUMBER)
 
 
@@ -71,6 +73,7 @@ class Filters:
     def __init__(self, request: HttpRequest, path: str) -> None:
         self.path = path
         self.source = given_source(request.GET)
+        self.circle = Circle(request.GET)
         # A form sends empty fields too. The values of checkboxes are one parameter each.
         self.received: list[tuple[str, str]] = [
             (plain if plain in OPTION_NAMES else name, value)
@@ -78,10 +81,14 @@ class Filters:
             for plain in [name.removesuffix("[]")]
             for each in values
             for value in (each.split(",") if plain in OPTION_NAMES else [each.strip()])
-            if value and name not in OWN
+            if value and name not in OWN and not (name == NEAR and self.circle.is_sent)
         ]
+        if self.circle.is_sent and self.circle.near:
+            self.received.append((NEAR, self.circle.near))
         # The interface refuses or ignores other names, such as fbclid: they are no choices of the visitor.
         self.given = [pair for pair in self.received if pair[0] in NAMES]
+        if NEAR in dict(self.given):
+            self.given += [pair for pair in self.circle.pairs if pair[0] == PLACE]
 
     @property
     def query(self) -> Query:
@@ -91,6 +98,11 @@ class Filters:
     @property
     def facets_query(self) -> list[tuple[str, str]]:
         """The parameters of /v1/filters."""
+        return [pair for pair in self.given if pair[0] not in (NUMBER, SORT, PLACE)]
+
+    @property
+    def alert_query(self) -> list[tuple[str, str]]:
+        """The parameters of an alert for the list."""
         return [pair for pair in self.given if pair[0] not in (NUMBER, SORT)]
 
     @property
@@ -116,11 +128,13 @@ class Filters:
     @property
     def is_indexed(self) -> bool:
         """Whether search engines may index the list: with a search or several filters, they do not."""
-        return not self.search and len(self.facets_query) <= 1 and not self.sort
+        is_plain = not self.search and not self.sort and not self.circle.is_unclear
+        return is_plain and len(self.facets_query) <= 1
 
     def address(self, number: int) -> str:
-        """Return the canonical address of the list, sorted by parameter, on the page `number`."""
-        return self._address(self._on_page(number))
+        """Return the canonical address of the list, sorted by parameter, on the page `number`. It is the same
+        for all names of a place."""
+        return self._address([pair for pair in self._on_page(number) if pair[0] != PLACE])
 
     def page(self, number: int) -> str:
         return self._path(self._on_page(number))
@@ -138,7 +152,13 @@ class Filters:
 
     def without(self, name: str, value: str) -> str:
         """Return the address of the first page of the list without one choice."""
-        return self._path([pair for pair in self.given if pair != (name, value) and pair[0] != NUMBER])
+        left_out = (NUMBER, PLACE) if name == NEAR else (NUMBER,)
+        return self._path([pair for pair in self.given if pair != (name, value) and pair[0] not in left_out])
+
+    def places(self) -> list[Link]:
+        """Return the list at each of the places that the typed name can mean."""
+        kept = [pair for pair in self.given if pair[0] != NUMBER]
+        return [Link(label, self._path([*kept, *pairs])) for label, pairs in self.circle.choices()]
 
     def suggestions(self, words: list[str]) -> list[Link]:
         """Return the searches that /v1/vacancies proposes."""
@@ -177,6 +197,7 @@ class Filters:
     def chips(self, facets: list[Facet]) -> list[Link]:
         """Return the choices of the visitor."""
         labels = {(facet.name, option.value): option.label for facet in facets for option in facet.options}
+        labels[NEAR, self.circle.near] = self.circle.label
         return [
             Link(
                 f"“{value}”" if name == SEARCH else labels.get((name, value), value),

@@ -177,6 +177,7 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
         "facets": [facet for facet in facets if not (own and facet.name == own[0][0])],
         "chips": filters.chips(facets),
         "sorts": filters.sorts,
+        "places": filters.places(),
         "suggestions": filters.suggestions(meta.get("suggestions") or []),
         "previous": filters.page(min(number - 1, meta["last_page"])) if number > 1 else "",
         "next": filters.page(number + 1) if found["links"]["next"] else "",
@@ -191,7 +192,7 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
             language=translation.get_language(),
         ),
         "is_indexed": filters.is_indexed and bool(found["data"]),
-        "alert": _with(page_path("alerts", translation.get_language()), [*filters.facets_query, *own]),
+        "alert": _with(page_path("alerts", translation.get_language()), [*filters.alert_query, *own]),
     }
     return interface.cache(respond(site, "list.html", context))
 

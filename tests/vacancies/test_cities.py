@@ -5,6 +5,7 @@ from django.core.management import CommandError
 
 from tests.vacancies.commands import run
 from vacancies.cities import countries, find_cities, find_city, regions
+from vacancies.exchange.geonames import Row, city_files
 
 
 def line(name, others, latitude, longitude, country, region, population):
@@ -102,6 +103,16 @@ def test_build_city_files_reads_downloads_of_geonames(tmp_path):
     ]
     germany = json.loads((tmp_path / "made" / "DE.json").read_text())
     assert germany["cities"] == [[48.137, 11.575, "02", 1505005, 3, "Munich", "Muenchen", "München"]]
+
+
+def test_cities_of_france_have_the_code_of_their_departement():
+    rows = [
+        Row(["Saint-Priest"], 45.7, 4.9, "FR", "84", "69M", 41641),
+        Row(["Saint-Priest"], 44.7, 4.5, "FR", "84", "", 1178),
+    ]
+    content = json.loads(city_files(rows, ["FR.84\tAuvergne-Rhône-Alpes\t\t1"], ["FR"])["FR"])
+    assert content["districts"] == "69 -"
+    assert [city.district for city in find_cities("Saint-Priest", "FR")][::2] == ["69", "07"]
 
 
 def test_build_city_files_refuses_other_files(tmp_path):

@@ -44,6 +44,32 @@ PLACES = {
     "US: Mobile, Alabama": ["Mobile Alabama US"],
     "US: Naval Base, Norfolk, Virginia": ["Norfolk Virginia US"],
     "US: Fort Belvoir, Virginia, USA": ["Fort Belvoir Virginia US"],
+    # A postal code or the code of a département says which city is meant, and in which country.
+    "FR: 07 - ST PRIEST": ["Saint-Priest FR"],
+    "FR: ST PRIEST (07)": ["Saint-Priest FR"],
+    "FR: 69800 SAINT PRIEST": ["69800 Saint-Priest FR"],
+    "FR: 69 - LYON 03": ["Lyon FR"],
+    "FR: 75015 Paris 15e arrondissement": ["75015 Paris FR"],
+    "FR: 59000 LILLE CEDEX": ["59000 Lille FR"],
+    "FR: 2A - AJACCIO": ["Ajaccio FR"],
+    "FR: D-50667 Köln": ["D-50667 Köln DE"],
+    "FR: 9000 Gent": ["9000 Gent BE"],
+    "1011 AB Amsterdam": ["1011 AB Amsterdam NL"],
+    "L-1855 Luxembourg": ["L-1855 Luxembourg LU"],
+    "50667 Köln": ["50667 Köln DE"],
+    "1500 Halle": ["1500 Halle BE"],
+    "8660 DE PANNE": ["8660 De Panne BE"],
+    "7100 LA LOUVIERE": ["7100 La Louvière BE"],
+    "DE: 06108 Halle": ["06108 Halle DE"],
+    "DE: 33790 Halle": ["33790 Halle DE"],
+    "DE: Berlin, 10115": ["10115 Berlin DE"],
+    # A city that the world knows comes before a village with its name.
+    "FR: Cologne": ["Cologne DE"],
+    "Amsterdam": ["Amsterdam NL"],
+    "NL: Breukelen": ["Breukelen NL"],  # the name of Brooklyn in Dutch
+    "US: Berlin": ["Berlin DE"],
+    "FR: Cologne, France": ["Cologne FR"],
+    "FR: 32430 Cologne": ["32430 Cologne FR"],
     ": Paris": ["Paris FR"],
     ": München, DE": ["München DE"],
     ": Wilmington, DE": ["Wilmington Delaware US"],
@@ -55,7 +81,10 @@ NO_PLACES = [
     "Hoofdkantoor Brussel",
     "België", "Vlaanderen", "Limburg", "Luxembourg",  # a province, a country
     "Gent, Antwerpen", "Mechelen, Antwerpen",  # two cities, or a city and its province
-    "Amsterdam", "Seoul, South Korea", "London, UK", "US: Tbilisi, Georgia", "US: Singapore",
+    "Lille", "US: Paris",  # one in the country, one that the world knows
+    "US: London", "US: Mailand", "DE: Wien", "FR: Londres",  # in no file
+    "FR: 38 - ST PRIEST", "FR: 75 - LYON", "CH-8001 Zürich", "A-1010 Wien", "3000 Bern", "99 - Gent",
+    ": Springfield", "Seoul, South Korea", "London, UK", "US: Tbilisi, Georgia", "US: Singapore",
     "LU: Luxembourg", "US: Virginia", "US: Washington", "US: District of Columbia", "US: Mobile",
     "US: Springfield",  # several of the same size
     "US: Montgomery County, Maryland", "US: Rome AFB, New York", "US: Santee, Nebraska",

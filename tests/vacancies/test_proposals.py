@@ -43,6 +43,7 @@ LINES = [
     "     2  Antwerp -> Antwerp, BE",
     "     1  Gent / Brugge -> Gent, BE; Brugge, BE",
     "     1  Various -> -",
+    "     8  texts of 1, 2, 3, 4, 5, 6, 7, 8 -> - (not recognised)",
     "     7  work_regimes: Full Time -> FULL_TIME",
 ]
 
@@ -75,7 +76,7 @@ def test_json_has_every_proposal(vacancies):
     assert found["options"] == [
         {"filter": "work_regimes", "label": "Full Time", "employment_type": "FULL_TIME", "vacancies": 7}
     ]
-    assert found["written"] == {"vacancies": 0, "options": 0, "skipped": 0}
+    assert found["written"] == {"vacancies": 0, "languages": 0, "options": 0, "skipped": 0}
 
 
 @pytest.mark.parametrize(
@@ -120,9 +121,33 @@ def test_public_vacancies_that_need_approval_are_left_out(at):
     assert (code, summary) == (0, "Wrote places of 1 vacancies and employment types of 0 options.")
     assert lines == [
         "     1  Antwerp -> Antwerp, BE",
+        "     2  texts of 1, 2 -> - (not recognised)",
         "     1  public vacancies are left out, because a change of them needs approval",
     ]
     assert list(Place.objects.values_list("vacancy", flat=True)) == [2]
+
+
+GERMAN = "<p>Wir suchen einen Koch für unsere Küche.</p>"
+
+
+def test_languages_are_proposed_and_written(at):
+    careful = make_brand("Careful", requires_approval=True)
+    make_vacancy(pk=1, description=GERMAN)
+    make_vacancy(pk=2, description=GERMAN, language="nl")  # stated
+    make_vacancy(pk=3, description="<p>We are looking for a cook.</p>")
+    make_vacancy(pk=4, description=GERMAN, brand=careful)
+
+    code, summary, lines = run("propose_facts", "--yes")
+
+    what = "places of 0 vacancies, languages of 1 and employment types of 0 options"
+    assert (code, summary, lines) == (
+        0, f"Wrote {what}.",
+        ["     1  texts of 1 -> German",
+         "     1  public vacancies are left out, because a change of them needs approval"],
+    )  # fmt: skip
+    languages = dict(Vacancy.objects.values_list("pk", "language"))
+    assert languages == {1: "de", 2: "nl", 3: "", 4: ""}
+    assert Vacancy.objects.get(pk=1).updated_at == at
 
 
 def test_what_changes_after_the_proposal_stays(vacancies, at):

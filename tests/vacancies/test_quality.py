@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from tests.factories import make_option, make_vacancy
+from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
+from tests.vacancies.commands import run
 from vacancies.admin.edit.page import warnings_about
 from vacancies.models import Requisition, Vacancy
 from vacancies.quality import (
@@ -76,6 +77,62 @@ def test_facts_that_are_missing_are_named_counted_and_found(settings: Any) -> No
     assert missing_for_google(row) == ["description", "place"]
     Requisition.objects.create(vacancy=vacancies.get(title="no facts"), is_for_open_applications=True)
     assert not filter_by_warning(vacancies, "not-for-google", at=at).filter(title="no facts").exists()
+
+
+ONE_GENDER = {
+    "de": [
+        "Krankenschwester", "Verkäufer", "VERKÄUFERIN in Teilzeit", "Leiter Einkauf", "Entwickler Java",
+        "Krankenpfleger (Teilzeit)", "Industriekaufmann",
+    ],
+    "fr": ["Vendeur", "Infirmière", "Technicien de maintenance", "Éducateur spécialisé", "Aide-soignante"],
+    "nl": ["Kapster", "Verpleegster", "Poetsvrouw", "Timmerman"],
+}  # fmt: skip
+EVERYBODY = {
+    "de": [
+        "Verkäufer (m/w/d)", "Verkäufer/in", "Verkäufer/-in", "Verkäufer:in", "Verkäufer*in", "VerkäuferIn",
+        "Verkäufer(in)", "Pflegekraft", "Reinigungskraft", "Computer", "Account Manager", "Leitung Einkauf",
+        "Krankenschwester / Krankenpfleger", "Verkäufer (gn)", "Fachangestellte", "Kochkurs", "Leiter-Team",
+    ],
+    "fr": [
+        "Vendeur (H/F)", "Vendeur·se", "Vendeur.euse", "Vendeur-se", "Directeur/Directrice", "Secrétaire",
+        "Vendeur ou vendeuse", "Chef de projet", "Computer scientist", "Direction",
+    ],
+    "nl": ["Kapper", "Kapster (m/v/x)", "Kapper/kapster", "Kapper of kapster", "Webmaster", "Leraar"],
+    "en": ["Waitress", "Verkäufer"],  # no rule
+}  # fmt: skip
+
+
+@pytest.mark.each_database
+def test_titles_that_name_one_gender_have_a_warning(settings: Any) -> None:
+    who = {"brand": make_brand("Acme"), "head_recruiter": make_recruiter("Jan")}
+    Vacancy.objects.bulk_create(
+        Vacancy(title=title, language=language, status="published", publish_from=timezone.now(), **who)
+        for titles in (ONE_GENDER, EVERYBODY)
+        for language, all_titles in titles.items()
+        for title in all_titles
+    )
+    Vacancy.objects.filter(title="Kapster").update(language="")  # that of the site
+
+    def found() -> list[str]:
+        warned = filter_by_warning(Vacancy.objects.all(), "one-gender", at=timezone.now())
+        return sorted(warned.values_list("title", flat=True))
+
+    expected = sorted(title for titles in ONE_GENDER.values() for title in titles)
+    settings.LANGUAGE_CODE = "nl"
+    assert found() == expected
+    settings.LANGUAGE_CODE = "en"
+    assert found() == [title for title in expected if title != "Kapster"]
+
+
+def test_lint_compares_the_stated_language_with_the_texts() -> None:
+    german = "<p>Wir suchen einen Koch für unsere Küche.</p>"
+    for pk, language in enumerate(("", "de", "nl"), 1):
+        make_vacancy(pk=pk, title="Koch", language=language, description=german)
+    make_vacancy(pk=4, title="Cocinero", description="<p>Buscamos un cocinero para Valencia.</p>")
+    assert run("lint_vacancies", "--rule", "language")[2][:2] == [
+        f"warning: vacancy {pk} 'Koch': the text looks German, but the language is {name} [language]"
+        for pk, name in ((1, "English"), (3, "Dutch"))
+    ]
 
 
 def test_form_says_in_one_line_what_is_missing_after_saving() -> None:

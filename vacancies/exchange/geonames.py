@@ -7,12 +7,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from vacancies.cities import name_key
+from vacancies.cities import LARGE, name_key
 
 COLUMNS = 19
 # A name means one city in the whole world if that city is large, and no city of another country has the name,
 # or only much smaller ones.
-LARGE, TIMES_LARGER = 50_000, 10
+TIMES_LARGER = 10
+BY_DISTRICT = {"FR"}  # postal codes begin with the code of the département, which texts also name alone
 GERMAN = {"AT", "CH", "DE", "LI"}
 # Words in the letters of English, Dutch, French and German. The column of other names does not say their
 # language: it has names in all languages, transliterations, and codes of airports.
@@ -32,6 +33,7 @@ class Row:
     longitude: float
     country: str
     region: str  # code
+    district: str  # code of the second level below the country; in France the département
     population: int
 
 
@@ -43,7 +45,9 @@ def read_cities(lines: Iterable[str]) -> Iterator[Row]:
             if len(values) != COLUMNS:
                 raise ValueError(f"{len(values)} columns in place of {COLUMNS}")
             names = _names(values[1], values[3].split(","), has_umlauts=values[8] in GERMAN)
-            yield Row(names, float(values[4]), float(values[5]), values[8], values[10], int(values[14] or 0))
+            country, region, district = values[8], values[10], values[11]
+            at = float(values[4]), float(values[5])
+            yield Row(names, at[0], at[1], country, region, district, int(values[14] or 0))
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from None
 
@@ -81,8 +85,10 @@ def city_files(
         used = {row.region for row in cities}
         names = {code: name for code, name in sorted(regions[country].items()) if code in used}
         lines = ",\n".join(_json(_city(row, names, largest, names_from)) for row in cities)
+        districts = " ".join(row.district[:2] or "-" for row in cities)
+        extra = f'"districts":{_json(districts)},\n' if country in BY_DISTRICT else ""
         files[country] = (
-            f'{{"source":{_json(_SOURCE)},\n"regions":{_json(names)},\n"cities":[\n{lines}\n]}}\n'
+            f'{{"source":{_json(_SOURCE)},\n"regions":{_json(names)},\n{extra}"cities":[\n{lines}\n]}}\n'
         )
     return files
 

@@ -163,6 +163,8 @@ class Importer:
             return
         before = copy(stored) if stored else None
         changed = self._set_columns(row, item, vacancy, is_new=before is None)
+        if before is None and "language" not in item:
+            self._guess_language(row, item, vacancy)
         options = self._options(row, item, vacancy, changed)
         recruiters = self._recruiters(row, item, vacancy, changed)
         places = _places(item, stored, changed)
@@ -209,6 +211,18 @@ class Importer:
         for name in changed:
             setattr(vacancy, name, wanted[name])
         return changed
+
+    def _guess_language(self, row: Row, item: JsonObject, vacancy: Vacancy) -> None:
+        """Set the language of a new vacancy to that of its texts, if it is recognised."""
+        language = vacancy.recognised_language()
+        self.report.languages[language] += 1
+        if not language:
+            text = f"not stated and not recognised in the texts; {vacancy.shown_language} is assumed"
+            self.report.note(row, item, "language", "language_unknown", text)
+        elif language != vacancy.shown_language:
+            vacancy.language = language
+            text = f"not stated; {language} was recognised in the texts"
+            self.report.note(row, item, "language", "language_guessed", text)
 
     def _options(self, row: Row, item: JsonObject, vacancy: Vacancy, changed: set[str]) -> list[Option]:
         """Return the options of all keywords; those that `item` does not have stay as they are."""

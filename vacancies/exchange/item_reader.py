@@ -70,6 +70,8 @@ class ItemReader:
         if errors:
             self.report.refuse(row.name, *errors, id=pk, is_id_shown=True)
             return None
+        if not item.get("language", "stated"):  # an empty one must not undo a guess
+            del item["language"]
         for singular, keyword in SINGULAR.items():
             if singular in item:
                 labels = item.pop(singular)

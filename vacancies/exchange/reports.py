@@ -1,7 +1,9 @@
 """Reports of imports: counts, lines for a terminal, and one record per remark for --report."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field
 
 from jobsite.ops.commands import uninterrupted
@@ -84,7 +86,8 @@ class Report:
         """Restore the counts if the block raises, because its transaction is rolled back. Ctrl-C is deferred
         to the end of the block, so that the counts match what was committed."""
         with uninterrupted():
-            before = {name: value for name, value in vars(self).items() if isinstance(value, int)}
+            counts = {name: each for name, each in vars(self).items() if isinstance(each, (int, Counter))}
+            before = deepcopy(counts)
             length = len(self.entries)
             try:
                 yield
@@ -124,6 +127,7 @@ class VacancyReport(Report):
     moved: int = 0  # publish_from was moved to preserve the order of the source
     related: int = 0  # brands and recruiters that were created or updated
     typed: int = 0  # options that received an employment type
+    languages: Counter[str] = field(default_factory=Counter)  # guessed, of new vacancies; "": not recognised
 
     @property
     def drafts(self) -> list[str]:
@@ -142,4 +146,4 @@ class VacancyReport(Report):
         self.add("note", row.name, Remark(field, code, text), id=item["id"], is_id_shown=True)
 
     def data(self) -> JsonObject:
-        return super().data() | {"drafts": self.drafts}
+        return super().data() | {"drafts": self.drafts, "languages": dict(self.languages)}

@@ -18,6 +18,7 @@ from jobsite.api.absolute_urls import host_url
 from jobsite.fields import WebURLField
 from jobsite.languages import site_language
 from jobsite.text.iso_names import country_name
+from jobsite.text.language import recognised_language
 from vacancies.choices import (
     COUNTRIES,
     LANGUAGES,
@@ -371,6 +372,13 @@ class Vacancy(models.Model):
     @property
     def shown_language(self) -> str:
         return self.language or site_language()
+
+    def recognised_language(self) -> str:
+        """Return the language of the title and the texts about the job, or "" if it is not recognised. Texts
+        about the employer are left out: many are the same in vacancies of all languages."""
+        return recognised_language(
+            [self.title, self.description, self.profile, self.offer, self.short_description]
+        )
 
     @property
     def sites(self) -> "list[Place]":

@@ -243,15 +243,21 @@ def test_changes_are_shown_and_then_imported(anna, nurse):
 
 @pytest.mark.slow("opens several pages of the admin")
 def test_rows_without_an_id_become_drafts(anna, brand, recruiter):
-    names = ["Title", "Brand", "Lead recruiter (contact)", "Description", "Closing date"]
-    rows = [[f"Nurse {n}", "acme", "Jan", "First line\nsecond\n\nA & B", "2199-05-01"] for n in range(3)]
+    names = ["Title", "Brand", "Lead recruiter (contact)", "Description", "Closing date", "Profile"]
+    rows = [[f"Nurse {n}", "acme", "Jan", "First line\nsecond\n\nA & B", "2199-05-01", ""] for n in range(3)]
+    rows[1][-1] = "Wir suchen eine Pflegekraft, die gern im Team arbeitet."
 
     shown = upload(anna, csv_file(names, *rows))
+    assert [result.notes for result in shown.context["new"]][:2] == [
+        ["The language of the texts was not recognised: that of the site is assumed."],
+        ["The language was guessed from the texts: German."],
+    ]
     assert len(shown.context["new"]) == 3
     assert not Vacancy.objects.exists()
     assert texts(confirm(anna, shown)) == ["3 vacancies were created."]
 
     assert Vacancy.objects.filter(status="draft", brand=brand, head_recruiter=recruiter).count() == 3
+    assert sorted(Vacancy.objects.values_list("language", flat=True)) == ["", "", "de"]
     assert Vacancy.objects.first().description == "<p>First line<br>second</p><p>A &amp; B</p>"
     assert set(Version.objects.values_list("change", flat=True)) == {"created"}
 

@@ -348,7 +348,7 @@ def test_private_contact_data_is_kept(tmp_path):
 def test_v0_1_items_and_unknown_keys_are_accepted(client, tmp_path):
     item = {
         "id": 7, "title": "Old", "type": "Nurse", "contract_type": None, "regions": ["Ghent"],
-        "no_such_key": 3,
+        "no_such_key": 3, "language": "en",
         "head_recruiter": {"name": "X"}, "brand": {"name": "B"}, "created_at": "2020-02-02 10:00:00",
     }  # fmt: skip
 
@@ -381,6 +381,7 @@ def test_json_report_of_a_dry_run(tmp_path, capfd):
     assert report == {
         "created": 1, "updated": 0, "unchanged": 0, "refused": 0, "expired": 0,
         "not_public": 0, "moved": 0, "related": 4, "typed": 2, "drafts": [], "failed": [], "notes": [],
+        "languages": {},
     }  # fmt: skip
     assert capfd.readouterr() == ("", "")  # no progress bar without a terminal
 

@@ -18,7 +18,7 @@ from tests.vacancies.exchange.test_import import (  # noqa: F401
     snapshot,
     write,
 )
-from vacancies.models import FilterOption, Place, Vacancy
+from vacancies.models import FilterOption, Place, Recruiter, Vacancy
 from vacancies.operations import publication
 
 pytestmark = pytest.mark.django_db
@@ -125,11 +125,50 @@ def test_language_of_the_site_is_not_stored(tmp_path, settings):
         ("en", "en", ""),
         ("en", "nl", "nl"),
         ("nl", "nl", "nl"),
-        ("en", None, ""),
+        ("en", None, "nl"),  # as a missing key
     ):
         settings.LANGUAGE_CODE = site
         run(write(tmp_path, [FULL | {"language": received}]))
         assert stored("language") == (wanted,), (site, received)
+
+
+DUTCH = "<p>Wij zoeken een collega die klanten helpt en de voorraad bijhoudt.</p>"
+TEXTS = {
+    "de": "<p>Wir suchen einen Senior Engineer mit Know-how in Kubernetes und CI/CD für unser Team.</p>",
+    "nl": DUTCH,
+    "fr": "<p>Vous êtes rattaché au directeur financier et gérez le reporting.</p>",
+    "en": "<p>You work with people who like what they do.</p>",
+    "es": "<p>Buscamos una persona organizada para nuestro equipo de Valencia.</p>",
+    "af": "<p>Ons soek 'n betroubare persoon vir ons kantoor in Stellenbosch.</p>",
+    "": "",
+}
+
+
+def test_language_is_guessed_from_the_texts_of_new_vacancies(tmp_path):
+    rows = [
+        {"id": n, "title": "Engineer", "language": None, "description": text, "company": DUTCH}
+        for n, text in enumerate(TEXTS.values(), 1)
+    ]
+    rows.append({"id": 8, "title": "Koch", "language": "fr", "description": TEXTS["de"]})
+    del rows[0]["language"]
+    path = write(tmp_path, rows)
+
+    _, summary, lines = run(path, "--recruiter", str(Recruiter.objects.create(name="R").pk))
+
+    languages = dict(Vacancy.objects.values_list("pk", "language"))
+    assert languages == {1: "de", 2: "nl", 3: "fr", 4: "", 5: "", 6: "", 7: "", 8: "fr"}
+    assert summary.endswith("Languages guessed from the texts: not recognised 3, de 1, nl 1, fr 1, en 1.")
+    notes = [line.partition("language: ")[2] for line in lines if "language: " in line]
+    assert (
+        notes
+        == [f"not stated; {code} was recognised in the texts" for code in ("de", "nl", "fr")]
+        + ["not stated and not recognised in the texts; en is assumed"] * 3
+    )
+
+    # A recruiter corrects one; a second import changes neither this one nor a guess.
+    Vacancy.objects.filter(pk=1).update(language="nl")
+    assert run(path)[1] == "Nothing changed: 8 vacancies are the same as in the source."
+    assert dict(Vacancy.objects.values_list("pk", "language")) == languages | {1: "nl"}
 
 
 def test_pay_that_is_not_public_is_kept(tmp_path):

@@ -16,9 +16,11 @@ from django.db import transaction
 from django.forms import BooleanField, FileField, MultiWidget
 from django.http import QueryDict
 from django.utils import timezone
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
+from jobsite.text.iso_names import language_name
 from jobsite.types import JsonObject, UserRequest
 from vacancies.admin.edit.forms import form_content
 from vacancies.admin.spreadsheets.columns import (
@@ -174,6 +176,8 @@ class Import:
         _fill(form, posted)
         if not self._is_valid(row, form, result):
             return result, None, {}
+        if result.is_new and not form.instance.language:
+            _guess_language(form, result)
         content = form_content(form) | places
         try:
             plan = plan_save(vacancy or Vacancy(), content, at=timezone.now())
@@ -244,6 +248,18 @@ class Import:
         received = row.texts.get(name, "")
         short = received if len(received) <= RECEIVED else f"{received[:RECEIVED]}…"
         result.errors.append(Error(self.headings.get(name, self.labels.get(name, "")), short, message))
+
+
+def _guess_language(form: Any, result: RowResult) -> None:
+    """Set the language of a new vacancy to that of its texts, if it is recognised."""
+    language = form.instance.recognised_language()
+    if not language:
+        text = _("The language of the texts was not recognised: that of the site is assumed.")
+        result.notes.append(text)
+    elif language != form.instance.shown_language:
+        form.instance.language = language
+        text = _("The language was guessed from the texts: %(language)s.")
+        result.notes.append(text % {"language": language_name(language, get_language() or "en")})
 
 
 def _fill(form: Any, posted: JsonObject) -> None:

@@ -98,4 +98,7 @@ def _summary(report: VacancyReport) -> str:
         text += f" {report.related} brands and recruiters created or updated."
     if report.typed:
         text += f" {report.typed} options received their employment type."
+    if report.languages:
+        found = (f"{code or 'not recognised'} {count}" for code, count in report.languages.most_common())
+        text += f" Languages guessed from the texts: {', '.join(found)}."
     return text

@@ -7,25 +7,32 @@ from django.utils import timezone
 
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError, uninterrupted
+from jobsite.text.iso_names import language_name
 from jobsite.types import JsonObject
 from vacancies import cities
 from vacancies.operations.proposals import (
+    LanguageProposal,
     PlaceProposal,
     TypeProposal,
     Written,
+    in_words,
     propose_employment_types,
+    propose_languages,
     propose_places,
     write_employment_types,
+    write_languages,
     write_places,
 )
 
 BATCH = 50  # vacancies in a transaction
+SHOWN = 10  # ids of vacancies in a line
 
 
 class Command(BaseCommand):
     help = (
-        "Propose the places of vacancies by their locations, and the employment types of options by their "
-        "labels. Shows them, and writes them after confirmation. What is filled in stays."
+        "Propose the places of vacancies by their locations, their languages by their texts, and the "
+        "employment types of options by their labels. Shows them, and writes them after confirmation. What "
+        "is filled in stays."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -49,18 +56,20 @@ class Command(BaseCommand):
         if asks and (self.json or not sys.stdin.isatty()):
             raise UsageError("There is no terminal for the confirmation: pass --dry-run or --yes.")
         places, types = propose_places(countries, at=timezone.now()), propose_employment_types()
+        languages = propose_languages(at=timezone.now())
         rows = [(pk, each) for each in places if each.places for pk in each.pks]
+        spoken = [(pk, each.language) for each in languages if each.language for pk in each.pks]
         if not self.json:
-            for line in _lines(places, types):
+            for line in _lines(places, languages, types):
                 self.stderr.write(line)
-        what = f"places of {len(rows)} vacancies and employment types of {len(types)} options"
+        what = in_words(len(rows), len(spoken), len(types))
         done = Written()
         if options["dry_run"]:
             summary = f"Would write {what}."
-        elif asks and (rows or types) and not _is_confirmed(f"Write {what}?"):
+        elif asks and (rows or spoken or types) and not _is_confirmed(f"Write {what}?"):
             summary = "Nothing was written."
         else:
-            self.write(rows, types, done)
+            self.write(rows, spoken, types, done)
             summary = f"Wrote {done}."
         self.finish(
             summary,
@@ -71,40 +80,66 @@ class Command(BaseCommand):
                 | {"vacancies": len(each.pks), "waiting": each.waiting}
                 for each in places
             ],
+            languages=[
+                {"language": each.language or None, "vacancies": each.pks, "waiting": each.waiting}
+                for each in languages
+            ],
             options=[
                 {"filter": each.option.filter.keyword, "label": each.option.label}
                 | {"employment_type": each.employment_type, "vacancies": each.used}
                 for each in types
             ],
-            written={"vacancies": done.vacancies, "options": done.options, "skipped": done.skipped},
+            written={
+                "vacancies": done.vacancies,
+                "languages": done.languages,
+                "options": done.options,
+                "skipped": done.skipped,
+            },
             failed=[{"id": pk, "message": reason} for pk, reason in done.failed],
         )
 
-    def write(self, rows: list[tuple[int, PlaceProposal]], types: list[TypeProposal], done: Written) -> None:
+    def write(
+        self,
+        rows: list[tuple[int, PlaceProposal]],
+        languages: list[tuple[int, str]],
+        types: list[TypeProposal],
+        done: Written,
+    ) -> None:
         self.written = lambda: f"Wrote {done}. Run the command again to continue."
         with uninterrupted():
             write_employment_types(types, done)
-        with self.progress(total=len(rows), unit="vacancy") as bar:
-            for start in range(0, len(rows), BATCH):
-                with uninterrupted():
-                    write_places(rows[start : start + BATCH], done, at=timezone.now())
-                bar.update(BATCH)
+        with self.progress(total=len(rows) + len(languages), unit="vacancy") as bar:
+            steps: list[tuple[list[Any], Any]] = [(rows, write_places), (languages, write_languages)]
+            for all_rows, write_some in steps:
+                for start in range(0, len(all_rows), BATCH):
+                    with uninterrupted():
+                        write_some(all_rows[start : start + BATCH], done, at=timezone.now())
+                    bar.update(BATCH)
 
 
 def _is_confirmed(question: str) -> bool:
     return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
 
 
-def _lines(places: list[PlaceProposal], types: list[TypeProposal]) -> Iterator[str]:
-    """Yield a line for each location and option: the number of its vacancies, its text, and the proposal."""
+def _lines(
+    places: list[PlaceProposal], languages: list[LanguageProposal], types: list[TypeProposal]
+) -> Iterator[str]:
+    """Yield a line for each location, language and option: the number of its vacancies, its text or the first
+    vacancies, and the proposal."""
     for each in places:
         if each.pks:
             named = "; ".join(_address(place) for place in each.places) or "-"
             yield f"{len(each.pks):>6}  {each.location} -> {named}"
+    for spoken in languages:
+        if spoken.pks:
+            name = language_name(spoken.language, "en") if spoken.language else "- (not recognised)"
+            first = ", ".join(map(str, spoken.pks[:SHOWN])) + (", …" if len(spoken.pks) > SHOWN else "")
+            yield f"{len(spoken.pks):>6}  texts of {first} -> {name}"
     for type_ in types:
         label = f"{type_.option.filter.keyword}: {type_.option.label}"
         yield f"{type_.used:>6}  {label} -> {type_.employment_type}"
-    if waiting := sum(each.waiting for each in places if each.places):
+    waiting = sum(each.waiting for each in places if each.places) + sum(each.waiting for each in languages)
+    if waiting:
         yield f"{waiting:>6}  public vacancies are left out, because a change of them needs approval"
 
 
