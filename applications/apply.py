@@ -20,6 +20,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
@@ -45,11 +46,11 @@ from applications.submissions.forms import ServedForm, submission_form
 from applications.submissions.validation import SOURCE_MAX, Error
 from forms_structure.rendering import form_context, submitted
 from forms_structure.structure import CONSENT, HONEYPOT, NO_TEXT
-from jobsite.api.absolute_urls import base_url
+from jobsite.api.absolute_urls import base_url, with_query
 from jobsite.api.permissions import lacks_factor
 from jobsite.api.problems import RETRY_AFTER
 from jobsite.api.throttling import RateLimit
-from jobsite.languages import preferred_language
+from jobsite.languages import LANGUAGES, preferred_language
 from jobsite.types import JsonObject
 from vacancies.api.v1 import find_published
 from vacancies.models import Vacancy
@@ -96,7 +97,7 @@ def apply(request: HttpRequest, pk: str) -> HttpResponse:
     with translation.override(form.language):
         page = _Page(request, vacancy, form)
         response = page.submit(at) if request.method == "POST" else page.show()
-    response.headers.setdefault("Content-Language", form.language)
+    response.headers.setdefault("Content-Language", _chosen_language(request) or form.language)
     return response
 
 
@@ -177,7 +178,8 @@ class _Page:
             errors = [_format_error(each) for each in error.errors]
             return self._refuse(errors, error.status, is_form_changed=error.is_form_changed)
         token = signing.dumps(application.pk, salt=_SALT)
-        return redirect("apply-thanks", token)
+        thanks_page = reverse("apply-thanks", args=[token])
+        return redirect(with_query(thanks_page, language=_chosen_language(self.request)))
 
     def _read(self) -> None:
         post, files = self.request.POST, self.request.FILES
@@ -225,6 +227,7 @@ class _Page:
         hidden = {VERSION: self.form.version, NONCE: secrets.token_hex(16), SOURCE: self.source, CSRF: token}
         context = {
             "vacancy": self.vacancy,
+            "employer": self.vacancy.shown_brand,
             "form": form_context(
                 self.form.sections,
                 language=self.form.language,
@@ -239,12 +242,19 @@ class _Page:
             "modules": MODULES,
             "is_form_changed": is_form_changed,
         }
-        return render(self.request, "applications/apply.html", context, status=status)
+        with translation.override(_chosen_language(self.request) or self.form.language):
+            return render(self.request, "applications/apply.html", context, status=status)
 
 
 def _require_pages() -> None:
     if not settings.APPLY_PAGES:
         raise Http404
+
+
+def _chosen_language(request: HttpRequest) -> str:
+    """Return the language of the page from which the visitor comes, or ""."""
+    language = request.GET.get("language", "")
+    return language if language in LANGUAGES else ""
 
 
 def _sent(request: HttpRequest, pk: str) -> Application | None:
@@ -258,8 +268,10 @@ def _sent(request: HttpRequest, pk: str) -> Application | None:
 
 
 def _thanks(request: HttpRequest, application: Application, *, receipt_to: str = "") -> HttpResponse:
-    context = {"application": application, "vacancy": application.vacancy, "receipt_to": receipt_to}
-    with translation.override(application.language):
+    vacancy = application.vacancy
+    context = {"application": application, "vacancy": vacancy, "receipt_to": receipt_to}
+    context["employer"] = vacancy.shown_brand
+    with translation.override(_chosen_language(request) or application.language):
         response = render(request, "applications/apply_thanks.html", context)
     response["Cache-Control"] = "private, no-store"
     response["Referrer-Policy"] = "no-referrer"
@@ -268,7 +280,11 @@ def _thanks(request: HttpRequest, application: Application, *, receipt_to: str =
 
 def _elsewhere(request: HttpRequest, vacancy: Vacancy) -> HttpResponse:
     """Return the page of a vacancy with an `apply_url`. Like the API, it takes no applications."""
-    context = {"vacancy": vacancy, "host": urlsplit(vacancy.apply_url).hostname}
+    context = {
+        "vacancy": vacancy,
+        "employer": vacancy.shown_brand,
+        "host": urlsplit(vacancy.apply_url).hostname,
+    }
     status = 404 if request.method == "POST" else 200
     return _in_language_of(request, "applications/apply_elsewhere.html", context, status)
 
@@ -282,7 +298,8 @@ def _in_language_of(
     request: HttpRequest, template: str, context: Mapping[str, object], status: int
 ) -> HttpResponse:
     """Render a page without a form, which has no language of its own."""
-    language = preferred_language(request.headers.get("Accept-Language", ""))
+    accepted = request.headers.get("Accept-Language", "")
+    language = _chosen_language(request) or preferred_language(accepted)
     with translation.override(language):
         response = render(request, template, {**context}, status=status)
     response["Content-Language"] = language

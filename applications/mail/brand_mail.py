@@ -9,6 +9,7 @@ from django.utils.translation import get_language
 from applications.models import Application, BrandMail
 from forms_structure.models import ConsentText
 from jobsite.languages import LANGUAGES, site_language
+from vacancies.models import BrandLink
 
 NAME_MAX = 80  # characters in a From line
 _QUOTES = str.maketrans('"\\', "'/")  # they would have to be escaped between the quotes of a From line
@@ -64,6 +65,12 @@ def privacy_url(application: Application) -> str:
     """Return the address of the privacy statement that applicants see in the active language."""
     language = get_language() or site_language()
     return ConsentText.objects.current(language, application.vacancy.shown_brand_id).statement_url
+
+
+def link_lines(brand: int | None, body: str = "") -> list[str]:
+    """Return the links of `brand`, an id, or of the site, in the active language, without those in `body`."""
+    links = BrandLink.shown(get_language() or site_language(), brand)
+    return [f"{link}: {link.url}" for link in links if link.url not in body]
 
 
 def _mail_of(application: Application) -> BrandMail | None:

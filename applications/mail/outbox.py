@@ -9,16 +9,17 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db.models import Q, QuerySet
+from django.utils import translation
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_noop
 
-from applications.mail.brand_mail import sender_of
+from applications.mail.brand_mail import link_lines, sender_of
 from applications.models import Application, JobAlert, Message, Participant, StageChange
 from applications.querysets import folded_address
 from jobsite.api.throttling import RateLimit, parse_rate
 from jobsite.db.locks import lock_transaction
 from jobsite.db.transactions import dry_run
-from jobsite.languages import LANGUAGES, site_language
+from jobsite.languages import supported
 
 ADDRESS_MAX, SUBJECT_MAX = 254, 200  # characters
 INVALID_ADDRESS = gettext_noop("The address is not valid.")
@@ -41,6 +42,7 @@ def queue(
     recipient: User | None = None,
     stage_change: StageChange | None = None,
     vacancies: Iterable[int] = (),
+    html: str = "",
     link_marker: str = "",
     calendar: str = "",
     participant: Participant | None = None,
@@ -50,10 +52,9 @@ def queue(
 ) -> Message:
     """Add an email to the outbox, and return it. It is sent at `at`, or when the applicant sees
     `stage_change` if that is later. `author` is the recruiter who wrote it, `recipient` the colleague it is
-    for. It names the `vacancies`, by id. `link_marker` stands for the secret of the personal links in `body`.
-    `calendar` is the calendar entry that invites `participant`. `sender`: as of `sender_of`, which is the
-    default for applicants. An email that `is_bulk` is not saved: the caller
-    inserts many.
+    for. It names the `vacancies`, by id. `link_marker` stands for the secret of the personal links in `body`
+    and `html`. `calendar` is the calendar entry that invites `participant`. `sender`: as of `sender_of`,
+    which is the default for applicants. An email that `is_bulk` is not saved: the caller inserts many.
 
     The subject becomes one line, so that nothing in it can add a header. An email to an invalid address, or
     one too many, is added as failed: it is shown, and nobody waits for it.
@@ -78,9 +79,10 @@ def queue(
         calendar=calendar,
         participant=participant,
         to=one_line(to)[:ADDRESS_MAX],
-        language=language if language in LANGUAGES else site_language(),
+        language=supported(language),
         subject=as_subject(subject),
-        body=as_body(body),
+        body=as_body(_with_links(body, application, language) if application and not recipient else body),
+        html=html,
         link_marker=link_marker,
         vacancies=list(vacancies),
         state=Message.State.FAILED if error else Message.State.QUEUED,
@@ -93,6 +95,13 @@ def queue(
     if not is_bulk:
         message.save()
     return message
+
+
+def _with_links(body: str, application: Application, language: str) -> str:
+    """Return the text of an email to an applicant with the links of the employer that it lacks."""
+    with translation.override(supported(language)):
+        links = link_lines(application.vacancy.shown_brand_id, body)
+    return "\n".join([body, "", *links]) if links else body
 
 
 def planned(queue_all: Callable[[], object], applications: Collection[int]) -> list[Message]:

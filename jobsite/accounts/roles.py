@@ -24,6 +24,7 @@ RECRUITER = {
     "forms_structure.form": ALL,
     "forms_structure.snapshot": ALL,
     "forms_structure.consenttext": "view",
+    "vacancies.brandlink": "view",
     "applications.application": "view add change export",
     "applications.historyentry": ALL,
     "applications.note": "view add",
@@ -46,6 +47,7 @@ ROLES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         RECRUITER
         | {
             "vacancies.brand": "view add change",
+            "vacancies.brandlink": ALL,
             "vacancies.recruiter": ALL,
             "vacancies.filteroption": "view add",
             "applications.mailtemplate": ALL,

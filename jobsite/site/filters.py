@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from django.http import HttpRequest
+from django.http import QueryDict
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
@@ -20,6 +20,7 @@ PAGE_SIZE = 20
 # Parameters that the page sets itself, or that say where a visitor comes from.
 OWN = (SIZE, "fields", "source")
 NAMES = (*VacancyFilterSet.base_filters, NUMBER)
+BACK = "list"  # parameter of the page of a vacancy: the query of the list from which a visitor came
 
 
 @dataclass
@@ -55,15 +56,15 @@ class Link:
 
 
 class Filters:
-    """The parameters of the list in `request`."""
+    """The parameters of the list at `path` with `query`."""
 
-    def __init__(self, request: HttpRequest, path: str) -> None:
+    def __init__(self, query: QueryDict, path: str) -> None:
         self.path = path
-        self.source = given_source(request.GET)
+        self.source = given_source(query)
         # A form sends empty fields too. The values of checkboxes are one parameter each.
         self.received: list[tuple[str, str]] = [
             (plain if plain in OPTION_NAMES else name, value)
-            for name, values in request.GET.lists()
+            for name, values in query.lists()
             for plain in [name.removesuffix("[]")]
             for each in values
             for value in (each.split(",") if plain in OPTION_NAMES else [each.strip()])
@@ -102,6 +103,11 @@ class Filters:
             for value, label in orders
         ]
 
+    def way_back(self, own: Query) -> str:
+        """Return the query of this list, with what its page limits it to, for BACK; "" for the whole list."""
+        pairs = [*own, *self.given]
+        return self._path(pairs).partition("?")[2] if pairs else ""
+
     @property
     def is_indexed(self) -> bool:
         """Whether search engines may index the list: with a search or several filters, they do not."""
@@ -113,6 +119,10 @@ class Filters:
 
     def page(self, number: int) -> str:
         return self._path(self._on_page(number))
+
+    @property
+    def here(self) -> str:
+        return self._path(self.given)
 
     def _on_page(self, number: int) -> list[tuple[str, str]]:
         pairs = sorted(pair for pair in self.given if pair[0] != NUMBER)

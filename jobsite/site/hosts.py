@@ -1,7 +1,7 @@
 """The career site that a request is for: the main one, or that of the brand whose host it names."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,7 +16,7 @@ from django.utils.translation import get_language, get_language_info
 
 from jobsite.api.absolute_urls import absolute, host_url
 from jobsite.appearance import text_on
-from jobsite.languages import LANGUAGES, site_language
+from jobsite.languages import LANGUAGES, site_language, supported
 from jobsite.site.reading import Interface
 from vacancies.api.v1 import ID
 from vacancies.models import Brand, Vacancy
@@ -33,8 +33,9 @@ class Site:
     """A career site, for the views and the templates (`site` in each context)."""
 
     request: HttpRequest
-    page: str = "jobs"  # to which the links to other languages lead
-    query: str = ""  # of this page
+    # The page in another language, to which the links in the footer lead: its path, and its query.
+    path_in: Callable[[str], str] = field(default=lambda language: jobs_path(language))
+    query: str = ""
 
     @cached_property
     def interface(self) -> Interface:
@@ -96,10 +97,25 @@ class Site:
             {
                 "code": code,
                 "name": get_language_info(code)["name_local"].capitalize(),
-                "path": page_path(self.page, code) + self.query,
+                "path": self.path_in(code) + self.query,
             }
             for code in (first, *(code for code in LANGUAGES if code != first))
         ]
+
+    @cached_property
+    def _bases(self) -> tuple[str, ...]:
+        """The base URLs of the career sites to whose vacancies it links."""
+        others = () if self.brand or not settings.MULTI_BRANDING else Brand.objects.exclude(host="")
+        return (self.url("/")[:-1], *(host_url(brand.host) for brand in others))
+
+    def page_of(self, url: str, language: str) -> str:
+        """Return the address of the page of a vacancy, in the active language. `url` and `language` are those
+        of the vacancy: without a language in its path, its page is in its own (docs/decisions.md #290)."""
+        active = get_language()
+        base = next((base for base in self._bases if url.startswith(f"{base}/jobs/")), None)
+        if base is None or active == supported(language):  # on the website of its brand
+            return url
+        return f"{base}/{active}{url[len(base) :]}"
 
     def url(self, path: str) -> str:
         """Return the absolute URL of `path` on this site."""

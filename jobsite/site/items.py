@@ -9,7 +9,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from jobsite.api.absolute_urls import with_source
 from jobsite.languages import site_language
 from jobsite.text.formats import format_date
 from jobsite.text.html import sanitise
@@ -40,19 +39,14 @@ class Fact:
 class Item:
     """An item as a page shows it: texts in the active language, safe HTML."""
 
-    def __init__(self, item: JsonObject, source: str = "") -> None:
-        self.item, self.source = item, source
+    def __init__(self, item: JsonObject, page: str = "") -> None:
+        self.item, self.page = item, page
 
     def __getattr__(self, key: str) -> Any:
         try:
             return self.item[key]
         except KeyError:
             raise AttributeError(key) from None
-
-    @property
-    def page(self) -> str:
-        """The address of its page, which gets to know where the visitor comes from."""
-        return with_source(self.item["url"], self.source)
 
     @property
     def text_language(self) -> str:
