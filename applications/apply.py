@@ -97,7 +97,7 @@ def apply(request: HttpRequest, pk: str) -> HttpResponse:
     with translation.override(form.language):
         page = _Page(request, vacancy, form)
         response = page.submit(at) if request.method == "POST" else page.show()
-    response.headers.setdefault("Content-Language", _chosen_language(request) or form.language)
+    response.headers.setdefault("Content-Language", _language(request, form.language))
     return response
 
 
@@ -179,7 +179,7 @@ class _Page:
             return self._refuse(errors, error.status, is_form_changed=error.is_form_changed)
         token = signing.dumps(application.pk, salt=_SALT)
         thanks_page = reverse("apply-thanks", args=[token])
-        return redirect(with_query(thanks_page, language=_chosen_language(self.request)))
+        return redirect(with_query(thanks_page, language=_language(self.request, "")))
 
     def _read(self) -> None:
         post, files = self.request.POST, self.request.FILES
@@ -242,7 +242,7 @@ class _Page:
             "modules": MODULES,
             "is_form_changed": is_form_changed,
         }
-        with translation.override(_chosen_language(self.request) or self.form.language):
+        with translation.override(_language(self.request, self.form.language)):
             return render(self.request, "applications/apply.html", context, status=status)
 
 
@@ -251,10 +251,10 @@ def _require_pages() -> None:
         raise Http404
 
 
-def _chosen_language(request: HttpRequest) -> str:
-    """Return the language of the page from which the visitor comes, or ""."""
+def _language(request: HttpRequest, default: str) -> str:
+    """Return the language of the page from which the visitor comes, if the address has it."""
     language = request.GET.get("language", "")
-    return language if language in LANGUAGES else ""
+    return language if language in LANGUAGES else default
 
 
 def _sent(request: HttpRequest, pk: str) -> Application | None:
@@ -271,7 +271,7 @@ def _thanks(request: HttpRequest, application: Application, *, receipt_to: str =
     vacancy = application.vacancy
     context = {"application": application, "vacancy": vacancy, "receipt_to": receipt_to}
     context["employer"] = vacancy.shown_brand
-    with translation.override(_chosen_language(request) or application.language):
+    with translation.override(_language(request, application.language)):
         response = render(request, "applications/apply_thanks.html", context)
     response["Cache-Control"] = "private, no-store"
     response["Referrer-Policy"] = "no-referrer"
@@ -299,7 +299,7 @@ def _in_language_of(
 ) -> HttpResponse:
     """Render a page without a form, which has no language of its own."""
     accepted = request.headers.get("Accept-Language", "")
-    language = _chosen_language(request) or preferred_language(accepted)
+    language = _language(request, preferred_language(accepted))
     with translation.override(language):
         response = render(request, template, {**context}, status=status)
     response["Content-Language"] = language

@@ -115,7 +115,7 @@ TEMPLATES = [
                 "jobsite.appearance.context",
                 "jobsite.site.hosts.context",
             ],
-            "libraries": {"site_links": "jobsite.site.links"},
+            "libraries": {"site_links": "jobsite.site.hosts"},
         },
     }
 ]

@@ -1,6 +1,6 @@
 """The emails of job alerts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,13 +12,15 @@ from django.utils.translation import ngettext
 
 from applications.alerts.links import Links
 from applications.alerts.queries import in_words
-from applications.mail.brand_mail import from_line, link_lines, signature
+from applications.mail.brand_mail import from_line, signature
 from applications.mail.links import new_marker
 from applications.mail.outbox import one_line, queue
 from applications.models import JobAlert, Message
 from jobsite.appearance import text_on
 from jobsite.text.formats import format_date
 from vacancies.models import BrandLink, Vacancy
+
+KINDS = ("txt", "html")  # of the templates of an email
 
 
 def queue_confirmation(alert: JobAlert, *, base_url: str = "", at: datetime) -> Message:
@@ -46,7 +48,7 @@ def queue_confirmation(alert: JobAlert, *, base_url: str = "", at: datetime) -> 
                 _("Without your confirmation until %(day)s, we delete the request and this address.")
                 % {"day": format_date(alert.ends_at)},
             ]
-        lines += ["", _("If you did not ask for this, you need not do anything."), *_end(alert)]
+        lines += ["", _("If you did not ask for this, you need not do anything.")]
         return _queue(alert, Message.Kind.ALERT_CONFIRMATION, link, subject, lines, at=at)
 
 
@@ -65,7 +67,6 @@ def queue_renewal(alert: JobAlert, *, base_url: str = "", at: datetime) -> Messa
             "",
             _("Without your confirmation until %(day)s, we delete the job alert and your address.")
             % {"day": format_date(alert.ends_at)},
-            *_end(alert),
         ]
         subject = _("Do you still want this job alert?")
         return _queue(alert, Message.Kind.ALERT_CONFIRMATION, link, subject, lines, at=at)
@@ -77,7 +78,7 @@ class NewsEmails:
     def __init__(self, *, base_url: str = "", at: datetime) -> None:
         self.base_url, self.at = base_url, at
         self._marker = new_marker()
-        self._texts: dict[tuple, tuple[str, list[str], str]] = {}
+        self._texts: dict[tuple, tuple[str, str, str]] = {}
 
     def email(self, alert: JobAlert, vacancies: Sequence[Vacancy], count: int) -> Message:
         """Return the email that tells `alert` of `count` vacancies, and shows `vacancies`; not saved."""
@@ -85,12 +86,12 @@ class NewsEmails:
         key = alert.query, alert.brand_id, alert.language, count, *(vacancy.pk for vacancy in vacancies)
         with translation.override(alert.language):
             if key not in self._texts:
-                lines = [*_news(alert, vacancies, count, link), *_end(alert)]
-                self._texts[key] = _subject(alert, count), lines, _html(alert, vacancies, count, link)
-            subject, lines, html = self._texts[key]
-            return _queue(
-                alert, Message.Kind.ALERT, link, subject, lines, html=html, is_bulk=True, at=self.at
-            )
+                news = _news(alert, vacancies, count, link)
+                text, html = (render_to_string(f"applications/alert_email.{kind}", news) for kind in KINDS)
+                self._texts[key] = _subject(alert, count), text.strip(), html
+            subject, text, html = self._texts[key]
+            values = {"html": html, "is_bulk": True, "at": self.at}
+            return _queue(alert, Message.Kind.ALERT, link, subject, [text], **values)
 
 
 def summary(alert: JobAlert) -> str:
@@ -105,31 +106,19 @@ def _subject(alert: JobAlert, count: int) -> str:
     return f"{subject}: {words}" if words else subject
 
 
-def _introduction(shown: int, count: int) -> str:
-    if shown < count:
-        text = _("%(count)d new vacancies match your job alert. These are the %(shown)d newest:")
-        return text % {"count": count, "shown": shown}
-    return ngettext(
-        "This vacancy is new, and matches your job alert:",
-        "These vacancies are new, and match your job alert:",
-        count,
-    )
-
-
-def _facts(alert: JobAlert, vacancy: Vacancy) -> str:
-    """Return the brand, unless all are of one, and the place of `vacancy`."""
-    brand = vacancy.shown_brand if alert.brand is None else None
-    return ", ".join(one_line(text) for text in (brand and brand.name, vacancy.location) if text)
-
-
-def _html(alert: JobAlert, vacancies: Sequence[Vacancy], count: int, link: Links) -> str:
-    """Return what `_news` says, as HTML, in the color of the brand or of the site."""
+def _news(alert: JobAlert, vacancies: Sequence[Vacancy], count: int, link: Links) -> dict[str, Any]:
+    """Return the context of both templates. The button has the color of the brand, or of the site."""
     color = (alert.brand and alert.brand.accent) or settings.SITE_COLOR
-    context = {
-        "introduction": _introduction(len(vacancies), count),
+    rows = []
+    for vacancy in vacancies:
+        brand = vacancy.shown_brand if alert.brand is None else None
+        facts = ", ".join(one_line(text) for text in (brand and brand.name, vacancy.location) if text)
+        rows.append((vacancy, one_line(vacancy.title), facts, link.to_vacancy(vacancy)))
+    return {
         "summary": summary(alert),
-        "rows": [(each, _facts(alert, each), link.to_vacancy(each)) for each in vacancies],
-        "more": count - len(vacancies),
+        "rows": rows,
+        "count": count,
+        "more": count - len(rows),
         "link": link,
         "name": alert.brand.name if alert.brand else settings.SITE_NAME,
         "color": color,
@@ -137,47 +126,20 @@ def _html(alert: JobAlert, vacancies: Sequence[Vacancy], count: int, link: Links
         "signature": signature(getattr(alert.brand, "mail", None)),
         "links": BrandLink.shown(alert.language, alert.brand_id),
     }
-    return render_to_string("applications/alert_email.html", context)
-
-
-def _news(alert: JobAlert, vacancies: Sequence[Vacancy], count: int, link: Links) -> Iterator[str]:
-    yield _("Hello,")
-    yield ""
-    yield _introduction(len(vacancies), count)
-    yield summary(alert)
-    for vacancy in vacancies:
-        yield ""
-        yield one_line(vacancy.title)
-        if facts := _facts(alert, vacancy):
-            yield facts
-        yield link.to_vacancy(vacancy)
-    yield ""
-    yield _("All vacancies that match:")
-    yield link.to_list()
-    yield ""
-    yield _("You receive this email because you confirmed a job alert. Change it:")
-    yield link.to_page()
-    yield _("Unsubscribe:")
-    yield link.to_unsubscribe()
-
-
-def _end(alert: JobAlert) -> list[str]:
-    """Return the signature of the brand, and its links or those of the site."""
-    texts = signature(getattr(alert.brand, "mail", None)), "\n".join(link_lines(alert.brand_id))
-    return [line for text in texts if text for line in ("", text)]
 
 
 def _queue(
     alert: JobAlert, kind: Message.Kind, link: Links, subject: str, lines: list[str], **values: Any
 ) -> Message:
     mail = getattr(alert.brand, "mail", None)
+    end = ["", text] if (text := signature(mail)) else []
     return queue(
         kind=kind,
         alert=alert,
         to=alert.address,
         language=alert.language,
         subject=subject,
-        body="\n".join(lines),
+        body="\n".join([*lines, *end]),
         link_marker=link.marker,
         sender=(from_line(mail), mail.reply_to) if mail else ("", ""),
         **values,

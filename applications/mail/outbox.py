@@ -9,11 +9,10 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db.models import Q, QuerySet
-from django.utils import translation
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_noop
 
-from applications.mail.brand_mail import link_lines, sender_of
+from applications.mail.brand_mail import sender_of, with_links
 from applications.models import Application, JobAlert, Message, Participant, StageChange
 from applications.querysets import folded_address
 from jobsite.api.throttling import RateLimit, parse_rate
@@ -61,6 +60,9 @@ def queue(
     """
     if sender is None:
         sender = sender_of(application) if application and not recipient else ("", "")
+    if (application or alert) and not (recipient or is_bulk):  # one text is for many bulk emails
+        brand = application.vacancy.shown_brand_id if application else alert and alert.brand_id
+        body = with_links(body, brand, supported(language))
     error = ""
     if not is_address(to):
         error = INVALID_ADDRESS
@@ -81,7 +83,7 @@ def queue(
         to=one_line(to)[:ADDRESS_MAX],
         language=supported(language),
         subject=as_subject(subject),
-        body=as_body(_with_links(body, application, language) if application and not recipient else body),
+        body=as_body(body),
         html=html,
         link_marker=link_marker,
         vacancies=list(vacancies),
@@ -95,13 +97,6 @@ def queue(
     if not is_bulk:
         message.save()
     return message
-
-
-def _with_links(body: str, application: Application, language: str) -> str:
-    """Return the text of an email to an applicant with the links of the employer that it lacks."""
-    with translation.override(supported(language)):
-        links = link_lines(application.vacancy.shown_brand_id, body)
-    return "\n".join([body, "", *links]) if links else body
 
 
 def planned(queue_all: Callable[[], object], applications: Collection[int]) -> list[Message]:

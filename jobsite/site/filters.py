@@ -103,11 +103,6 @@ class Filters:
             for value, label in orders
         ]
 
-    def way_back(self, own: Query) -> str:
-        """Return the query of this list, with what its page limits it to, for BACK; "" for the whole list."""
-        pairs = [*own, *self.given]
-        return self._path(pairs).partition("?")[2] if pairs else ""
-
     @property
     def is_indexed(self) -> bool:
         """Whether search engines may index the list: with a search or several filters, they do not."""
@@ -120,9 +115,9 @@ class Filters:
     def page(self, number: int) -> str:
         return self._path(self._on_page(number))
 
-    @property
-    def here(self) -> str:
-        return self._path(self.given)
+    def here(self, own: Query = ()) -> str:
+        """Return the address of this list, with the parameters to which its page limits it."""
+        return self._path([*own, *self.given])
 
     def _on_page(self, number: int) -> list[tuple[str, str]]:
         pairs = sorted(pair for pair in self.given if pair[0] != NUMBER)

@@ -1,4 +1,5 @@
-"""The career site that a request is for: the main one, or that of the brand whose host it names."""
+"""The career site that a request is for: the main one, or that of the brand whose host it names. Also the
+context and the tags of all templates (TEMPLATES)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,22 +11,24 @@ from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.request import split_domain_port
+from django.template import Context, Library
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject, cached_property
 from django.utils.translation import get_language, get_language_info
 
 from jobsite.api.absolute_urls import absolute, host_url
 from jobsite.appearance import text_on
-from jobsite.languages import LANGUAGES, site_language, supported
+from jobsite.languages import LANGUAGES, site_language
 from jobsite.site.reading import Interface
 from vacancies.api.v1 import ID
-from vacancies.models import Brand, Vacancy
+from vacancies.models import Brand, BrandLink, Vacancy
 
 # What the host of a brand serves: its pages, the API, files, and the pages of its own vacancies. All other
 # paths, such as /admin and /account, are on the main host.
 NAMESPACES = ("site", "v1", "v0_1")
 PAGES = ("media", "apply-thanks")
 PAGES_OF_A_VACANCY = ("vacancy", "apply")
+register = Library()
 
 
 @dataclass
@@ -102,21 +105,6 @@ class Site:
             for code in (first, *(code for code in LANGUAGES if code != first))
         ]
 
-    @cached_property
-    def _bases(self) -> tuple[str, ...]:
-        """The base URLs of the career sites to whose vacancies it links."""
-        others = () if self.brand or not settings.MULTI_BRANDING else Brand.objects.exclude(host="")
-        return (self.url("/")[:-1], *(host_url(brand.host) for brand in others))
-
-    def page_of(self, url: str, language: str) -> str:
-        """Return the address of the page of a vacancy, in the active language. `url` and `language` are those
-        of the vacancy: without a language in its path, its page is in its own (docs/decisions.md #290)."""
-        active = get_language()
-        base = next((base for base in self._bases if url.startswith(f"{base}/jobs/")), None)
-        if base is None or active == supported(language):  # on the website of its brand
-            return url
-        return f"{base}/{active}{url[len(base) :]}"
-
     def url(self, path: str) -> str:
         """Return the absolute URL of `path` on this site."""
         return host_url(self.brand.host) + path if self.brand else absolute(self.request, path)
@@ -181,3 +169,19 @@ def context(request: HttpRequest) -> dict[str, Any]:
     except DisallowedHost:  # its error page is of no site
         return {}
     return {"site": SimpleLazyObject(lambda: Site(request))}
+
+
+@register.simple_tag(takes_context=True)
+def site_links(context: Context) -> list[BrandLink]:
+    """Return the links of the `employer` of the page, else of the brand that has its host, else of the site.
+    A page without a request says that the database does not respond: it has none."""
+    if "site" not in context:
+        return []
+    brand = context.get("employer") or context["site"].brand
+    return BrandLink.shown(get_language() or site_language(), brand and brand.pk)
+
+
+@register.simple_tag
+def vacancy_page(vacancy: Vacancy) -> str:
+    """Return the address of the page of `vacancy` in the active language."""
+    return vacancy.url_in(get_language() or site_language())

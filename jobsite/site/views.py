@@ -27,7 +27,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from jobsite.api.absolute_urls import host_url, with_query
+from jobsite.api.absolute_urls import absolute, host_url, with_query
+from jobsite.api.pagination import SIZE
 from jobsite.languages import preferred_language, site_language, supported
 from jobsite.middleware.security_headers import PERMISSIONS, policy
 from jobsite.site import jsonld
@@ -38,12 +39,13 @@ from jobsite.site.reading import Interface, RefusedError
 from jobsite.site.sharing import share
 from jobsite.text.html import sanitise, visible_text
 from jobsite.types import JsonObject
-from vacancies.choices import Fact
+from vacancies.choices import Fact, Keyword
 from vacancies.filtersets import filter_name
-from vacancies.models import Brand, Filter, Vacancy
+from vacancies.models import Brand, Filter, FilterOption, Vacancy
 from vacancies.statistics.visits import given_source
 
 OTHERS = 5  # current vacancies on the page of a closed one
+SIMILAR = 4  # on the page of a vacancy
 
 View = Callable[..., HttpResponseBase]
 
@@ -138,6 +140,7 @@ def vacancy(site: Site, pk: int, slug: str = "", language: str = "") -> HttpResp
         apply_page = _apply_page(site, interface, pk)
         posting = jsonld.job_posting(item, row, takes_applications=bool(apply_page))
         context = {
+            "similar": _similar(site, row),
             "employer": row.shown_brand,
             "back": _way_back(site),
             "theme": theme_path(row.shown_brand),
@@ -177,13 +180,15 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
     number = meta["current_page"]
     address = filters.address(number)
     site.query = address[len(request.path) :]
+    limits = () if site.brand else own
+    back = filters.here(limits).partition("?")[2] if limits or filters.given else ""
     context = {
         "employer": brand,
         "heading": heading,
         "theme": theme_path(brand),
         "intro": SafeString(sanitise(brand.description)) if brand else "",
         "is_list": True,
-        "items": _items(site, found["data"], filters.source, filters.way_back(() if site.brand else own)),
+        "items": _items(site, found["data"], filters.source, back),
         "has_logos": not brand and len({Item(item).brand_name for item in found["data"]}) > 1,
         "meta": meta,
         "filters": filters,
@@ -212,18 +217,38 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
 def _items(site: Site, found: list[JsonObject], source: str = "", back: str = "") -> list[Item]:
     """Return the items of a list. Their links keep the active language, the source of the visitor and, on
     this site, the query of the list, `back`."""
-    own = site.url("/")
-    pages = [(item, site.page_of(item["url"], item["language"])) for item in found]
-    return [
-        Item(item, with_query(page, **{"source": source, BACK: back if page.startswith(own) else ""}))
-        for item, page in pages
-    ]
+    columns = ("title", "language", "audience", "brand")
+    rows = Vacancy.objects.select_related("brand").only(*columns).in_bulk([item["id"] for item in found])
+    items = []
+    for item in found:
+        row = rows.get(item["id"])  # it may have been deleted meanwhile
+        url = absolute(site.request, row.url_in(translation.get_language())) if row else item["url"]
+        way = {"source": source, BACK: back if url.startswith(site.url("/")) else ""}
+        items.append(Item(item, with_query(url, **way)))
+    return items
+
+
+def _similar(site: Site, row: Vacancy) -> list[Item]:
+    """Return a few vacancies of the category of `row` that are near it, else of the category, else near it.
+    The list decides who sees them, and how long the page is valid."""
+    by_keyword: dict[str, list[str]] = {Keyword.FUNCTIONGROUP: [], Keyword.REGIONS: []}
+    options = FilterOption.objects.filter(vacancies=row, filter__keyword__in=by_keyword)
+    for keyword, value in options.values_list("filter__keyword", "value"):
+        by_keyword[keyword].append(value)
+    pairs = [(filter_name(keyword), ",".join(values)) for keyword, values in by_keyword.items() if values]
+    limits = [(filter_name(Fact.BRAND), site.brand.slug)] if site.brand else []
+    for query in [pairs, *([pair] for pair in pairs)] if pairs else ():
+        page = [*query, *limits, (SIZE, str(SIMILAR + 1)), ("fields", ",".join(LISTED))]
+        found = site.interface.get("/v1/vacancies", page)["data"]
+        if others := [item for item in found if item["id"] != row.pk][:SIMILAR]:
+            return _items(site, others)
+    return []
 
 
 def _way_back(site: Site) -> str:
     """Return the list from which a visitor came to a vacancy, in the active language. Only its parameters are
     taken from the request, so that it leads to no other site."""
-    return Filters(QueryDict(site.request.GET.get(BACK, "")), site.jobs_path).here
+    return Filters(QueryDict(site.request.GET.get(BACK, "")), site.jobs_path).here()
 
 
 def _alternates(site: Site) -> list[tuple[str, str]]:
@@ -253,7 +278,7 @@ def _closed(site: Site, interface: Interface, pk: int, language: str) -> HttpRes
     if closed is None or not site.shows(closed):
         raise Http404
     brand = closed.shown_brand
-    query = [("page[size]", str(OTHERS)), ("fields", ",".join(LISTED))]
+    query = [(SIZE, str(OTHERS)), ("fields", ",".join(LISTED))]
     if brand:
         query.append((filter_name(Fact.BRAND), brand.slug))
     with translation.override(language or supported(closed.shown_language)):

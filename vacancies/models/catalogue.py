@@ -180,18 +180,18 @@ class BrandLink(models.Model):
         found = list(cls.objects.filter(models.Q(brand=brand) | models.Q(brand=None)).order_by("pk"))
         consent = ConsentText.objects.current(language, brand)
         if consent.statement_url:
-            texts = {"label": consent.statement_label[:100], "url": consent.statement_url}
-            of_consent = {"brand_id": consent.brand_number, "language": consent.language, **texts}
-            found.append(cls(kind=cls.Kind.PRIVACY, **of_consent))
+            own = {"brand_id": consent.brand_number, "language": consent.language}
+            texts = {"label": consent.statement_label, "url": consent.statement_url}
+            found.append(cls(kind=cls.Kind.PRIVACY, **own, **texts))
         codes = (language, site_language(), *LANGUAGES)
         found.sort(key=lambda link: (link.brand_id != brand, codes.index(link.language)))
-        kept: dict[str, list[BrandLink]] = {kind: [] for kind in cls.Kind.values}
-        for link in found:
-            first = next(iter(kept[link.kind]), link)
-            is_beside = (first.brand_id, first.language) == (link.brand_id, link.language)
-            if first is link or (link.kind == cls.Kind.OTHER and is_beside):
-                kept[link.kind].append(link)
-        return [link for links in kept.values() for link in links]
+        best = {link.kind: link for link in reversed(found)}
+        others = best.pop(cls.Kind.OTHER, cls())
+        beside = [link for link in found if link.kind == cls.Kind.OTHER and link._is_beside(others)]
+        return [best[kind] for kind in cls.Kind.values if kind in best] + beside
+
+    def _is_beside(self, other: "BrandLink") -> bool:
+        return (self.brand_id, self.language) == (other.brand_id, other.language)
 
 
 class Recruiter(models.Model):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import ForeignKey, Q, QuerySet
+from django.db.models import ForeignKey, QuerySet
 from django.forms import ModelChoiceField
 
 from jobsite.types import UserRequest
@@ -15,7 +15,7 @@ from vacancies.querysets import EVERY_BRAND
 
 @admin.register(BrandLink)
 class BrandLinkAdmin(BrandScopedAdmin):
-    """Users of some brands see the links of the site too. Users of every brand change them."""
+    """Only users of every brand see and change the links of the site."""
 
     list_display = ("__str__", "kind", "language", "brand", "url")
     list_filter = ("kind", "language")
@@ -23,15 +23,9 @@ class BrandLinkAdmin(BrandScopedAdmin):
     fields = ("brand", "kind", "language", "label", "url")
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
-        own = Q(brand=None) | Q(brand__in=brands_of(request.user).values("pk"))
-        return super(BrandScopedAdmin, self).get_queryset(request).filter(own)
-
-    def has_change_permission(self, request: UserRequest, obj: BrandLink | None = None) -> bool:
-        is_own = obj is None or obj.brand_id is not None or request.user.has_perm(EVERY_BRAND)
-        return is_own and super().has_change_permission(request, obj)
-
-    def has_delete_permission(self, request: UserRequest, obj: BrandLink | None = None) -> bool:
-        return self.has_change_permission(request, obj) and super().has_delete_permission(request, obj)
+        rows = super(BrandScopedAdmin, self).get_queryset(request)
+        is_of_all = request.user.has_perm(EVERY_BRAND)
+        return rows if is_of_all else rows.filter(brand__in=brands_of(request.user).values("pk"))
 
     def formfield_for_foreignkey(
         self, db_field: ForeignKey, request: UserRequest, **kwargs: Any
