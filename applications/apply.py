@@ -178,8 +178,8 @@ class _Page:
             errors = [_format_error(each) for each in error.errors]
             return self._refuse(errors, error.status, is_form_changed=error.is_form_changed)
         token = signing.dumps(application.pk, salt=_SALT)
-        thanks_page = reverse("apply-thanks", args=[token])
-        return redirect(with_query(thanks_page, language=_language(self.request, "")))
+        parameters = {"language": _language(self.request, "")}
+        return redirect(with_query(reverse("apply-thanks", args=[token]), **parameters))
 
     def _read(self) -> None:
         post, files = self.request.POST, self.request.FILES
@@ -227,7 +227,6 @@ class _Page:
         hidden = {VERSION: self.form.version, NONCE: secrets.token_hex(16), SOURCE: self.source, CSRF: token}
         context = {
             "vacancy": self.vacancy,
-            "employer": self.vacancy.shown_brand,
             "form": form_context(
                 self.form.sections,
                 language=self.form.language,
@@ -268,9 +267,7 @@ def _sent(request: HttpRequest, pk: str) -> Application | None:
 
 
 def _thanks(request: HttpRequest, application: Application, *, receipt_to: str = "") -> HttpResponse:
-    vacancy = application.vacancy
-    context = {"application": application, "vacancy": vacancy, "receipt_to": receipt_to}
-    context["employer"] = vacancy.shown_brand
+    context = {"application": application, "vacancy": application.vacancy, "receipt_to": receipt_to}
     with translation.override(_language(request, application.language)):
         response = render(request, "applications/apply_thanks.html", context)
     response["Cache-Control"] = "private, no-store"
@@ -280,11 +277,7 @@ def _thanks(request: HttpRequest, application: Application, *, receipt_to: str =
 
 def _elsewhere(request: HttpRequest, vacancy: Vacancy) -> HttpResponse:
     """Return the page of a vacancy with an `apply_url`. Like the API, it takes no applications."""
-    context = {
-        "vacancy": vacancy,
-        "employer": vacancy.shown_brand,
-        "host": urlsplit(vacancy.apply_url).hostname,
-    }
+    context = {"vacancy": vacancy, "host": urlsplit(vacancy.apply_url).hostname}
     status = 404 if request.method == "POST" else 200
     return _in_language_of(request, "applications/apply_elsewhere.html", context, status)
 
@@ -298,8 +291,7 @@ def _in_language_of(
     request: HttpRequest, template: str, context: Mapping[str, object], status: int
 ) -> HttpResponse:
     """Render a page without a form, which has no language of its own."""
-    accepted = request.headers.get("Accept-Language", "")
-    language = _language(request, preferred_language(accepted))
+    language = _language(request, preferred_language(request.headers.get("Accept-Language", "")))
     with translation.override(language):
         response = render(request, template, {**context}, status=status)
     response["Content-Language"] = language

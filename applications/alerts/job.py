@@ -16,7 +16,6 @@ from applications.models import JobAlert, Message, ToldVacancy
 from vacancies.models import Vacancy
 
 BATCH = 500  # alerts in a transaction
-ROWS = 10_000  # in memory at a time
 VACANCIES_MAX = 20  # shown in an email, which links to the others
 # A vacancy that began earlier, but was saved or approved since, is told too.
 BEGAN_BEFORE = timedelta(days=7)
@@ -101,7 +100,7 @@ def _tell(
         for alert, pks in chosen.items()
     )
     marks = (ToldVacancy(alert_id=alert, vacancy_id=pk) for alert, pks in chosen.items() for pk in pks)
-    while some := list(islice(marks, ROWS)):
+    while some := list(islice(marks, 10_000)):
         ToldVacancy.objects.bulk_create(some)
     JobAlert.objects.filter(pk__in=[alert.pk for alert in alerts]).update(told_at=at)
     for alert in alerts:

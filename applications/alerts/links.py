@@ -7,7 +7,7 @@ from django.urls import reverse
 from applications.alerts.queries import BRAND
 from applications.mail.links import absolute, new_marker
 from applications.models import JobAlert
-from jobsite.api.absolute_urls import host_url, with_source
+from jobsite.api.absolute_urls import host_url, with_query
 from jobsite.languages import site_language
 from vacancies.filtersets import SEARCH, SORT
 from vacancies.models import Vacancy
@@ -48,4 +48,4 @@ class Links:
         """Return the link to `vacancy`, which says where the applicant comes from."""
         url = vacancy.url_in(self.alert.language)
         address = absolute(url, self.base_url) if url.startswith("/") else url
-        return with_source(address, "alert")
+        return with_query(address, source="alert")

@@ -20,8 +20,6 @@ from jobsite.appearance import text_on
 from jobsite.text.formats import format_date
 from vacancies.models import BrandLink, Vacancy
 
-KINDS = ("txt", "html")  # of the templates of an email
-
 
 def queue_confirmation(alert: JobAlert, *, base_url: str = "", at: datetime) -> Message:
     """Queue the link of `alert`. The email has nothing that was typed: anybody can send it to any address."""
@@ -87,8 +85,9 @@ class NewsEmails:
         with translation.override(alert.language):
             if key not in self._texts:
                 news = _news(alert, vacancies, count, link)
-                text, html = (render_to_string(f"applications/alert_email.{kind}", news) for kind in KINDS)
-                self._texts[key] = _subject(alert, count), text.strip(), html
+                text = render_to_string("applications/alert_email.txt", news).strip()
+                html = render_to_string("applications/alert_email.html", news)
+                self._texts[key] = _subject(alert, count), text, html
             subject, text, html = self._texts[key]
             values = {"html": html, "is_bulk": True, "at": self.at}
             return _queue(alert, Message.Kind.ALERT, link, subject, [text], **values)

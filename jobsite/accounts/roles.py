@@ -24,7 +24,6 @@ RECRUITER = {
     "forms_structure.form": ALL,
     "forms_structure.snapshot": ALL,
     "forms_structure.consenttext": "view",
-    "vacancies.brandlink": "view",
     "applications.application": "view add change export",
     "applications.historyentry": ALL,
     "applications.note": "view add",

@@ -165,8 +165,8 @@ def _options(rows: list[Row], made: Counter[str]) -> dict[tuple[str, str], Filte
 
 
 def _forms(content: Row, brands: dict[str, Brand], made: Counter[str]) -> None:
-    """Create the consent texts, the links and the forms, and assign the forms. An existing default form stays the
-    default."""
+    """Create the consent texts, the links and the forms, and assign the forms. An existing default form stays
+    the default."""
     for row in content["consents"]:
         if not ConsentText.objects.filter(language=row["language"]).exists():
             ConsentText.objects.add(**row)

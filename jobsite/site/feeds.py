@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from jobsite.api import caching
-from jobsite.api.absolute_urls import with_source
+from jobsite.api.absolute_urls import with_query
 from jobsite.api.throttling import RateLimit
 from jobsite.languages import site_language
 from jobsite.site.hosts import Site
@@ -140,7 +140,7 @@ def _jobs(vacancy: Vacancy, item: JsonObject) -> Iterator[str]:
         "title": item["title"],
         "date": f"{vacancy.publish_from:%Y-%m-%dT%H:%M:%SZ}",  # in UTC
         "requisitionid": item["reference"] or str(item["id"]),
-        "url": with_source(item["url"], "indeed"),
+        "url": with_query(item["url"], source="indeed"),
         "company": name_of_employer(item),
         "description": _ENTITY.sub(_character, texts),
         "salary": _salary(item["pay"]),

@@ -173,15 +173,10 @@ def context(request: HttpRequest) -> dict[str, Any]:
 
 @register.simple_tag(takes_context=True)
 def site_links(context: Context) -> list[BrandLink]:
-    """Return the links of the `employer` of the page, else of the brand that has its host, else of the site.
-    A page without a request says that the database does not respond: it has none."""
+    """Return the links of the `employer` or of the `vacancy` of the page, else of the brand that has its
+    host, or of the site. A page without a request says that the database does not respond: it has none."""
     if "site" not in context:
         return []
-    brand = context.get("employer") or context["site"].brand
+    employer = context.get("employer") or getattr(context.get("vacancy"), "shown_brand", None)
+    brand = employer or context["site"].brand
     return BrandLink.shown(get_language() or site_language(), brand and brand.pk)
-
-
-@register.simple_tag
-def vacancy_page(vacancy: Vacancy) -> str:
-    """Return the address of the page of `vacancy` in the active language."""
-    return vacancy.url_in(get_language() or site_language())

@@ -4,12 +4,12 @@ from typing import Any
 
 from babel.core import get_global
 from django.templatetags.static import static
+from django.utils.text import Truncator
 
 from jobsite.site.hosts import Site
 from vacancies.image_copies import picture
 
 DESCRIPTION_MAX = 200  # characters
-LARGE = 600  # pixels: a narrower image is shown beside the text
 
 
 def share(site: Site, *, title: str, description: str, image: str, language: str) -> dict[str, Any]:
@@ -21,10 +21,10 @@ def share(site: Site, *, title: str, description: str, image: str, language: str
         image, size = static("jobsite/share.png"), (1200, 630)
     return {
         "title": title,
-        "description": _shortened(description),
+        "description": Truncator(description).chars(DESCRIPTION_MAX),
         "image": site.url(image) if image.startswith("/") else image,
         "size": size,
-        "card": "summary_large_image" if size and size[0] >= LARGE else "summary",
+        "card": "summary_large_image" if size and size[0] >= 600 else "summary",
         "locale": _locale(language),
     }
 
@@ -34,7 +34,3 @@ def _locale(language: str) -> str:
     language without one."""
     parts = get_global("likely_subtags").get(language, language).split("_")
     return f"{language}_{parts[-1]}"
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= DESCRIPTION_MAX else f"{text[: DESCRIPTION_MAX - 1]}…"

@@ -106,10 +106,9 @@ def brand(site: Site, slug: str, language: str = "") -> HttpResponse:
     if site.brand not in (None, found):
         raise Http404
     site.path_in = lambda code: page_path("brand", code, slug=slug)
-    if found.host:
-        return _moved(site.request, host_url(found.host) + page_path("jobs", language))
-    if site.request.path != site.path_in(language):
-        return _moved(site.request, site.path_in(language))
+    moved_to = host_url(found.host) + (page_path("jobs", language) if found.host else site.path_in(language))
+    if moved_to != site.request.path:
+        return _moved(site.request, moved_to)
     with translation.override(language):
         return _list(site, found.name, found)
 
@@ -222,7 +221,7 @@ def _items(site: Site, found: list[JsonObject], source: str = "", back: str = ""
     items = []
     for item in found:
         row = rows.get(item["id"])  # it may have been deleted meanwhile
-        url = absolute(site.request, row.url_in(translation.get_language())) if row else item["url"]
+        url = absolute(site.request, row.url_in()) if row else item["url"]
         way = {"source": source, BACK: back if url.startswith(site.url("/")) else ""}
         items.append(Item(item, with_query(url, **way)))
     return items
@@ -235,9 +234,9 @@ def _similar(site: Site, row: Vacancy) -> list[Item]:
     options = FilterOption.objects.filter(vacancies=row, filter__keyword__in=by_keyword)
     for keyword, value in options.values_list("filter__keyword", "value"):
         by_keyword[keyword].append(value)
-    pairs = [(filter_name(keyword), ",".join(values)) for keyword, values in by_keyword.items() if values]
+    pairs = [(filter_name(key), ",".join(some[:50])) for key, some in by_keyword.items() if some]
     limits = [(filter_name(Fact.BRAND), site.brand.slug)] if site.brand else []
-    for query in [pairs, *([pair] for pair in pairs)] if pairs else ():
+    for query in filter(None, (pairs[1:] and pairs, pairs[:1], pairs[1:])):
         page = [*query, *limits, (SIZE, str(SIMILAR + 1)), ("fields", ",".join(LISTED))]
         found = site.interface.get("/v1/vacancies", page)["data"]
         if others := [item for item in found if item["id"] != row.pk][:SIMILAR]:

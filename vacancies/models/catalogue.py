@@ -185,13 +185,12 @@ class BrandLink(models.Model):
             found.append(cls(kind=cls.Kind.PRIVACY, **own, **texts))
         codes = (language, site_language(), *LANGUAGES)
         found.sort(key=lambda link: (link.brand_id != brand, codes.index(link.language)))
-        best = {link.kind: link for link in reversed(found)}
-        others = best.pop(cls.Kind.OTHER, cls())
-        beside = [link for link in found if link.kind == cls.Kind.OTHER and link._is_beside(others)]
-        return [best[kind] for kind in cls.Kind.values if kind in best] + beside
-
-    def _is_beside(self, other: "BrandLink") -> bool:
-        return (self.brand_id, self.language) == (other.brand_id, other.language)
+        best: dict[str, list[BrandLink]] = {kind: [] for kind in cls.Kind.values}
+        for link in found:
+            kept, place = best[link.kind], (link.brand_id, link.language)
+            if not kept or (link.kind == cls.Kind.OTHER and place == (kept[0].brand_id, kept[0].language)):
+                kept.append(link)
+        return [link for kept in best.values() for link in kept]
 
 
 class Recruiter(models.Model):

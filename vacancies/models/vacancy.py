@@ -10,7 +10,7 @@ from django.db.models.functions import Upper
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import slugify
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 
 from forms_structure.models import Form
@@ -400,12 +400,13 @@ class Vacancy(models.Model):
         that has the host of this service; "" if there is no page."""
         return self.url_in("")
 
-    def url_in(self, language: str) -> str:
-        """Return the address of its page in `language`, "" for its own."""
+    def url_in(self, language: str | None = None) -> str:
+        """Return the address of its page in `language`, by default the active one; "" stands for its own."""
         if self.brand and self.brand.vacancy_url:
             return f"{self.brand.vacancy_url}{self.pk}"
         has_page = settings.CAREER_SITE and self.is_external
-        return f"{self.site_base}{self.path_in(language)}" if has_page else ""
+        path = self.path_in(get_language() or "" if language is None else language)
+        return f"{self.site_base}{path}" if has_page else ""
 
     def path_in(self, language: str) -> str:
         """Return the path of its page on the career site in `language`. In its own, it has no prefix: the one

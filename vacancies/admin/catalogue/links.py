@@ -20,12 +20,12 @@ class BrandLinkAdmin(BrandScopedAdmin):
     list_display = ("__str__", "kind", "language", "brand", "url")
     list_filter = ("kind", "language")
     list_select_related = ("brand",)
-    fields = ("brand", "kind", "language", "label", "url")
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
         rows = super(BrandScopedAdmin, self).get_queryset(request)
-        is_of_all = request.user.has_perm(EVERY_BRAND)
-        return rows if is_of_all else rows.filter(brand__in=brands_of(request.user).values("pk"))
+        if request.user.has_perm(EVERY_BRAND):
+            return rows
+        return rows.filter(brand__in=request.user.brands.values("pk"))
 
     def formfield_for_foreignkey(
         self, db_field: ForeignKey, request: UserRequest, **kwargs: Any
