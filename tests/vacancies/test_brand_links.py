@@ -22,7 +22,9 @@ def add(kind, language="en", brand=None, label="", url=URL):
 
 
 def shown(language="en", brand=None):
-    return [f"{link.brand_id and 'own '}{link.language} {link}" for link in BrandLink.shown(language, brand)]
+    """Return the owner, the language and the text of each link."""
+    links = BrandLink.shown(language, brand)
+    return [f"{'own' if link.brand_id else 'site'} {link.language} {link}" for link in links]
 
 
 def test_links_of_the_brand_come_before_the_language():
@@ -31,14 +33,14 @@ def test_links_of_the_brand_come_before_the_language():
     add("imprint", "en", label="Site")
     add("imprint", "nl", label="Site")
     add("accessibility", "fr", label="Site")
-    assert shown("nl") == ["None nl Site", "None fr Site"]  # no language is left without it
-    assert shown("de") == ["None en Site", "None fr Site"]  # that of the site
+    assert shown("nl") == ["site nl Site", "site fr Site"]  # no language is left without it
+    assert shown("de") == ["site en Site", "site fr Site"]  # that of the site
     add("imprint", "fr", acme, "Acme")
     for label in ("Team", "Blog"):
         add("other", "nl", acme, label)
     add("other", "en", acme, "Press")
     assert shown("nl", acme.pk) == [
-        "own fr Acme", "None fr Site", "own nl Team", "own nl Blog",
+        "own fr Acme", "site fr Site", "own nl Team", "own nl Blog",
     ]  # fmt: skip
     assert shown("fr", acme.pk)[2:] == ["own en Press"]
     assert shown("nl", make_brand("Other").pk) == shown("nl")
@@ -50,9 +52,9 @@ def test_privacy_statement_is_that_of_the_consent_text_unless_there_is_a_link(se
     assert [each.id for each in privacy_statement_is_linked()] == ["jobsite.W042"]
     ConsentText.objects.add(language="en", text="Yes", statement_url=URL, statement_label="Site, consent")
     assert privacy_statement_is_linked() == []
-    assert shown("nl") == ["None en Site, consent"]
+    assert shown("nl") == ["site en Site, consent"]
     add("privacy", "nl", label="Site")
-    assert (shown("nl"), shown("en")) == (["None nl Site"], ["None en Site, consent"])
+    assert (shown("nl"), shown("en")) == (["site nl Site"], ["site en Site, consent"])
     own = {"brand_number": acme.pk, "language": "en", "text": "Yes"}
     ConsentText.objects.add(**own, statement_url=URL, statement_label="Acme, consent")
     assert shown("nl", acme.pk) == ["own en Acme, consent"]  # the right employer
