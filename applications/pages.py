@@ -144,7 +144,7 @@ def _application(
     )
     application = get_object_or_404(found.prefetch_related("submission__files"))
     submission = getattr(application, "submission", None)
-    context = {
+    context: JsonObject = {
         "heading": application.vacancy.title,
         "employer": application.vacancy.shown_brand,
         "is_wide": True,

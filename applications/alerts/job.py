@@ -79,7 +79,7 @@ def _tell(
 ) -> None:
     """Queue the emails of `alerts` about their `news`, and mark what they told: also what they only count."""
     hopeful = [alert for alert in alerts if news.get((alert.query, alert.brand_id))]
-    told = defaultdict(BitMap64)
+    told: dict[int, BitMap64] = defaultdict(BitMap64)
     rows = ToldVacancy.objects.filter(alert__in=hopeful).values_list("alert", "vacancy")
     for alert_id, vacancy in rows.iterator(chunk_size=5000):
         told[alert_id].add(vacancy)

@@ -76,7 +76,7 @@ class NewsEmails:
     def __init__(self, *, base_url: str = "", at: datetime) -> None:
         self.base_url, self.at = base_url, at
         self._marker = new_marker()
-        self._texts: dict[tuple, tuple[str, str, str]] = {}
+        self._texts: dict[tuple, tuple[str, Any, Any]] = {}
 
     def email(self, alert: JobAlert, vacancies: Sequence[Vacancy], count: int) -> Message:
         """Return the email that tells `alert` of `count` vacancies, and shows `vacancies`; not saved."""

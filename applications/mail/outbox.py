@@ -61,7 +61,7 @@ def queue(
     if sender is None:
         sender = sender_of(application) if application and not recipient else ("", "")
     if (application or alert) and not (recipient or is_bulk):  # one text is for many bulk emails
-        brand = application.vacancy.shown_brand_id if application else alert and alert.brand_id
+        brand = application.vacancy.shown_brand_id if application else getattr(alert, "brand_id", None)
         body = with_links(body, brand, supported(language))
     error = ""
     if not is_address(to):

@@ -1,5 +1,4 @@
-"""The career site that a request is for: the main one, or that of the brand whose host it names. Also the
-context and the tags of all templates (TEMPLATES)."""
+"""The career site of a request, the main one or that of a brand; the context and a tag of all templates."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

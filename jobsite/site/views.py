@@ -22,7 +22,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils import translation
-from django.utils.cache import patch_vary_headers
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
@@ -73,7 +72,6 @@ def on_site(view: View) -> View:
         accepted = request.headers.get("Accept-Language", "")
         with translation.override(kwargs.get("language") or preferred_language(accepted)):
             response = respond(site, template, {}, status=status)
-        patch_vary_headers(response, ["Accept-Language"])
         if wait:
             response["Retry-After"] = wait
         return response

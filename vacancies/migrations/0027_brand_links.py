@@ -6,12 +6,9 @@ import jobsite.fields
 import jobsite.languages
 from django.db import migrations, models
 
-from jobsite.ops.online_migrations import RunSQLOn, revision_trigger
-
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("jobsite", "0004_revision_functions"),
         ("vacancies", "0026_visits"),
     ]
 
@@ -101,5 +98,4 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        RunSQLOn("postgresql", [revision_trigger("vacancies_brandlink", shared=0)]),
     ]

@@ -177,12 +177,12 @@ class BrandLink(models.Model):
         """Return the links of `brand`, an id, in `language`; in place of a kind that it lacks, those of the
         site. The right employer comes before the right language (docs/decisions.md #289), and the privacy
         statement of the consent text after a link of the same employer."""
-        found = list(cls.objects.filter(models.Q(brand=brand) | models.Q(brand=None)).order_by("pk"))
+        found = list(BrandLink.objects.filter(models.Q(brand=brand) | models.Q(brand=None)).order_by("pk"))
         consent = ConsentText.objects.current(language, brand)
         if consent.statement_url:
             own = {"brand_id": consent.brand_number, "language": consent.language}
             texts = {"label": consent.statement_label, "url": consent.statement_url}
-            found.append(cls(kind=cls.Kind.PRIVACY, **own, **texts))
+            found.append(BrandLink(kind=cls.Kind.PRIVACY, **own, **texts))
         codes = (language, site_language(), *LANGUAGES)
         found.sort(key=lambda link: (link.brand_id != brand, codes.index(link.language)))
         best: dict[str, list[BrandLink]] = {kind: [] for kind in cls.Kind.values}
