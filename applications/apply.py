@@ -20,6 +20,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
@@ -45,10 +46,12 @@ from applications.submissions.forms import ServedForm, submission_form
 from applications.submissions.validation import SOURCE_MAX, Error
 from forms_structure.rendering import form_context, submitted
 from forms_structure.structure import CONSENT, HONEYPOT, NO_TEXT
-from jobsite.api.absolute_urls import base_url
+from jobsite.api.absolute_urls import base_url, with_query
 from jobsite.api.permissions import lacks_factor
 from jobsite.api.problems import RETRY_AFTER
 from jobsite.languages import preferred_language
+from jobsite.api.throttling import RateLimit
+from jobsite.languages import LANGUAGES, preferred_language
 from jobsite.types import JsonObject
 from vacancies.api.v1 import find_published
 from vacancies.models import Vacancy
@@ -95,7 +98,7 @@ def apply(request: HttpRequest, pk: str) -> HttpResponse:
     with translation.override(form.language):
         page = _Page(request, vacancy, form)
         response = page.submit(at) if request.method == "POST" else page.show()
-    response.headers.setdefault("Content-Language", form.language)
+    response.headers.setdefault("Content-Language", _language(request, form.language))
     return response
 
 
@@ -175,7 +178,8 @@ class _Page:
             errors = [_format_error(each) for each in error.errors]
             return self._refuse(errors, error.status, is_form_changed=error.is_form_changed)
         token = signing.dumps(application.pk, salt=_SALT)
-        return redirect("apply-thanks", token)
+        parameters = {"language": _language(self.request, "")}
+        return redirect(with_query(reverse("apply-thanks", args=[token]), **parameters))
 
     def _read(self) -> None:
         post, files = self.request.POST, self.request.FILES
@@ -237,12 +241,19 @@ class _Page:
             "modules": MODULES,
             "is_form_changed": is_form_changed,
         }
-        return render(self.request, "applications/apply.html", context, status=status)
+        with translation.override(_language(self.request, self.form.language)):
+            return render(self.request, "applications/apply.html", context, status=status)
 
 
 def _require_pages() -> None:
     if not settings.APPLY_PAGES:
         raise Http404
+
+
+def _language(request: HttpRequest, default: str) -> str:
+    """Return the language of the page from which the visitor comes, if the address has it."""
+    language = request.GET.get("language", "")
+    return language if language in LANGUAGES else default
 
 
 def _sent(request: HttpRequest, pk: str) -> Application | None:
@@ -257,7 +268,7 @@ def _sent(request: HttpRequest, pk: str) -> Application | None:
 
 def _thanks(request: HttpRequest, application: Application, *, receipt_to: str = "") -> HttpResponse:
     context = {"application": application, "vacancy": application.vacancy, "receipt_to": receipt_to}
-    with translation.override(application.language):
+    with translation.override(_language(request, application.language)):
         response = render(request, "applications/apply_thanks.html", context)
     response["Cache-Control"] = "private, no-store"
     response["Referrer-Policy"] = "no-referrer"
@@ -280,7 +291,7 @@ def _in_language_of(
     request: HttpRequest, template: str, context: Mapping[str, object], status: int
 ) -> HttpResponse:
     """Render a page without a form, which has no language of its own."""
-    language = preferred_language(request.headers.get("Accept-Language", ""))
+    language = _language(request, preferred_language(request.headers.get("Accept-Language", "")))
     with translation.override(language):
         response = render(request, template, {**context}, status=status)
     response["Content-Language"] = language

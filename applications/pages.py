@@ -156,8 +156,9 @@ def _application(
     )
     application = get_object_or_404(found.prefetch_related("submission__files"))
     submission = getattr(application, "submission", None)
-    context = {
+    context: JsonObject = {
         "heading": application.vacancy.title,
+        "employer": application.vacancy.shown_brand,
         "is_wide": True,
         "application": _summary_of(application, at),
         "row": application,
@@ -288,6 +289,7 @@ def withdraw(request: HttpRequest, application: Application, *, base: str, is_by
             raise Http404 from None
         return redirect(base)
     context = {"heading": _("Withdraw this application?"), "application": application, "base": base}
+    context["employer"] = application.vacancy.shown_brand
     return render(request, "applications/withdraw.html", context)
 
 
@@ -304,6 +306,7 @@ def delete(request: HttpRequest, application: Application, *, base: str, is_by_l
             error = _not_recorded(failure)
     context = {
         "heading": _("Delete this application?"),
+        "employer": application.vacancy.shown_brand,
         "error": error,
         "application": application,
         "base": base,

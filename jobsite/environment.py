@@ -156,7 +156,12 @@ class Environment(environ.Env):
 
     def mail_server(self, var: str, default: str) -> dict[str, Any]:
         example = "smtp+tls://user:password@host:587"
-        return self._parsed(var, default, self.EMAIL_SCHEMES, example, self.email_url_config)
+
+        def parse(url: str) -> dict[str, Any]:
+            """Return the settings. The path of a folder begins with the third slash, as in file:///folder."""
+            return self.email_url_config(re.sub("^filemail:///(?=[^/])", "filemail:////", url))
+
+        return self._parsed(var, default, self.EMAIL_SCHEMES, example, parse)
 
     def _parsed(
         self, var: str, default: str, schemes: Iterable[str], example: str, parse: Any

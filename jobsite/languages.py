@@ -18,6 +18,11 @@ def site_language() -> str:
     return code if code in LANGUAGES else "en"
 
 
+def supported(language: str) -> str:
+    """Return `language` if there are texts in it, else the site's language."""
+    return language if language in LANGUAGES else site_language()
+
+
 def preferred_language(header: str) -> str:
     """Return the supported language that an Accept-Language `header` prefers, else the site's language.
 

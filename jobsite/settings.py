@@ -115,7 +115,8 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "jobsite.appearance.context",
                 "jobsite.site.hosts.context",
-            ]
+            ],
+            "libraries": {"site_links": "jobsite.site.hosts"},
         },
     }
 ]

@@ -48,7 +48,16 @@ from tests.applications.makers import make_application, make_file, make_stage, m
 from tests.factories import make_brand, make_filter, make_option, make_recruiter, make_vacancy
 from vacancies.admin.publication.selection import VacancySelection
 from vacancies.history.versions import read_content, record, record_deletion
-from vacancies.models import Attachment, Change, Filter, Requisition, Vacancy, VacancyTemplate, Version
+from vacancies.models import (
+    Attachment,
+    BrandLink,
+    Change,
+    Filter,
+    Requisition,
+    Vacancy,
+    VacancyTemplate,
+    Version,
+)
 from vacancies.operations.approval_requests import request_approval
 from vacancies.querysets import EVERY_BRAND
 
@@ -126,6 +135,9 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
         brand=brand, sender_name=f"{text} jobs {WORD}", signature_en=f"{text} sign {WORD}"
     )
     consent = ConsentText.objects.add(language="en", brand_number=brand.pk, text=f"{text} consent {WORD}")
+    BrandLink.objects.create(
+        brand=brand, kind="imprint", label=f"{text} link {WORD}", url=f"https://{text}.test"
+    )
     contact = make_recruiter(f"Contact of {text[2:]}")  # shown to every brand
     columns = ("title_internal", "location", "profile", "offer", "contact", "pay_note")
     texts = {name: f"{text} {name} {WORD}" for name in columns}
@@ -266,6 +278,9 @@ def build() -> SimpleNamespace:
         "forms_structure.consenttext": ConsentText.objects.filter(brand_number=None).latest("version"),
         "forms_structure.form": make_form(f"{OWN}_spare"),
         "vacancies.brand": spare_brand,
+        "vacancies.brandlink": BrandLink.objects.create(
+            brand=own.brand, kind="other", label="Spare link", url="https://spare.test"
+        ),
         "vacancies.filter": Filter.objects.get(keyword="regions"),
         "vacancies.filteroption": spare_option,
         "vacancies.recruiter": make_recruiter("Spare contact"),
@@ -320,6 +335,7 @@ def build() -> SimpleNamespace:
         "vacancies.brand": [foreign.brand.pk],
         "vacancies.recruiter": [foreign.contact.pk],
         "vacancies.vacancytemplate": [VacancyTemplate.objects.get(brand=foreign.brand).pk],
+        "vacancies.brandlink": [BrandLink.objects.get(brand=foreign.brand).pk],
         "forms_structure.form": [foreign.form.pk, extension.pk, free_extension.pk],
         "forms_structure.consenttext": [foreign.consent.pk],
         "applications.application": [foreign.application.pk],
@@ -537,6 +553,7 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
     own = {
         "vacancies.Vacancy": {"brand": world.foreign.brand},
         "vacancies.Brand": {"pk": world.foreign.brand.pk},
+        "vacancies.BrandLink": {"brand": world.foreign.brand},
         "applications.BrandMail": {"brand": world.foreign.brand},
         "applications.Tag": {"brand": world.foreign.brand},
         "vacancies.Brand_members": {"brand": world.foreign.brand},

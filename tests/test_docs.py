@@ -237,6 +237,22 @@ def test_example_of_a_submission_is_accepted_by_the_demo(demo):
         assert answer.status == 201
 
 
+@pytest.mark.slow("requests each filter of the documents from a demo")
+def test_examples_of_filters_find_something(demo):
+    text = (ROOT / "docs/api.md").read_text()
+    examples = re.findall(r"[`?](filter\[[a-z_]+\](?:\[\])?=[^`'\s]+)[`'\s]", text)
+    assert len(examples) > 4
+    found = {}
+    for query in examples:
+        with urllib.request.urlopen(f"{demo}/v1/vacancies?{query}") as answer:
+            found[query] = json.load(answer)["meta"]["total"]
+        for option in re.findall(r"(filter\[[a-z_]+\])(?:\[\])?=([^&]+)", query):  # each value alone, too
+            for value in option[1].split(",") if option[0] != "filter[near]" else ():
+                with urllib.request.urlopen(f"{demo}/v1/vacancies?{option[0]}={value}") as answer:
+                    found[f"{option[0]}={value}"] = json.load(answer)["meta"]["total"]
+    assert [query for query, total in found.items() if not total] == []
+
+
 def options_of(command):
     parser = command.create_parser("manage.py", "x")
     return {word for action in parser._actions for word in action.option_strings}

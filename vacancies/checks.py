@@ -11,7 +11,7 @@ from forms_structure.models import ConsentText
 from jobsite.api.absolute_urls import is_main_host
 from jobsite.languages import site_language
 from jobsite.ops.checks import register_content_check
-from vacancies.models import Brand, Vacancy
+from vacancies.models import Brand, BrandLink, Vacancy
 
 PLACEHOLDER_HOST = re.compile(r"(^|\.)example(\.(com|org|net))?$")
 
@@ -45,6 +45,16 @@ def consent_texts_are_own() -> list[CheckMessage]:
             )
         )
     return messages
+
+
+@register_content_check
+def privacy_statement_is_linked() -> list[CheckMessage]:
+    """Report a career site without a privacy statement: it takes addresses for job alerts."""
+    links = BrandLink.shown(site_language()) if settings.CAREER_SITE else None
+    if links is None or any(link.kind == BrandLink.Kind.PRIVACY for link in links):
+        return []
+    text = "The pages of the career site have no link to a privacy statement (GDPR, article 13)."
+    return [Warning(text, hint="Add one under Links of brands in the admin.", id="jobsite.W042")]
 
 
 @register_content_check

@@ -7,6 +7,7 @@ from itertools import islice
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
+from pyroaring import BitMap64
 
 from applications.alerts.mail import NewsEmails, queue_renewal
 from applications.alerts.queries import matching
@@ -15,7 +16,7 @@ from applications.models import JobAlert, Message, ToldVacancy
 from vacancies.models import Vacancy
 
 BATCH = 500  # alerts in a transaction
-VACANCIES_MAX = 20  # in an email; the others are told the next time
+VACANCIES_MAX = 20  # shown in an email, which links to the others
 # A vacancy that began earlier, but was saved or approved since, is told too.
 BEGAN_BEFORE = timedelta(days=7)
 RENEWED_WITHIN = timedelta(days=30)
@@ -76,31 +77,31 @@ def _tell(
     base_url: str,
     at: datetime,
 ) -> None:
-    """Queue the emails of `alerts` about their `news`, and mark what they told."""
+    """Queue the emails of `alerts` about their `news`, and mark what they told: also what they only count."""
     hopeful = [alert for alert in alerts if news.get((alert.query, alert.brand_id))]
-    told = defaultdict(set)
+    told: dict[int, BitMap64] = defaultdict(BitMap64)
     rows = ToldVacancy.objects.filter(alert__in=hopeful).values_list("alert", "vacancy")
     for alert_id, vacancy in rows.iterator(chunk_size=5000):
         told[alert_id].add(vacancy)
+    # one may have been deleted meanwhile
+    new = Vacancy.objects.filter(publish_from__gte=min(starts.values(), default=at)).order_by()
+    existing = BitMap64(new.values_list("pk", flat=True))
     chosen: dict[int, list[int]] = {}
     for alert in hopeful:
-        since = alert.told_at - BEGAN_BEFORE
-        fresh = (
-            pk for pk in news[alert.query, alert.brand_id] if pk not in told[alert.pk] and starts[pk] > since
-        )
-        if pks := list(islice(fresh, VACANCIES_MAX)):
+        since, fresh = alert.told_at - BEGAN_BEFORE, existing - told[alert.pk]
+        if pks := [pk for pk in news[alert.query, alert.brand_id] if pk in fresh and starts[pk] > since]:
             chosen[alert.pk] = pks
     shown = Vacancy.objects.with_related({"title", "location", "brand", "url"})
-    vacancies = shown.in_bulk({pk for pks in chosen.values() for pk in pks})
-    # one may have been deleted meanwhile
-    chosen = {alert: kept for alert, pks in chosen.items() if (kept := [pk for pk in pks if pk in vacancies])}
+    vacancies = shown.in_bulk({pk for pks in chosen.values() for pk in pks[:VACANCIES_MAX]})
     emails = NewsEmails(base_url=base_url, at=at)
     by_id = {alert.pk: alert for alert in alerts}
-    messages = [emails.email(by_id[pk], [vacancies[each] for each in pks]) for pk, pks in chosen.items()]
-    Message.objects.bulk_create(messages)
-    ToldVacancy.objects.bulk_create(
-        ToldVacancy(alert_id=alert, vacancy_id=pk) for alert, pks in chosen.items() for pk in pks
+    Message.objects.bulk_create(
+        emails.email(by_id[alert], [vacancies[pk] for pk in pks[:VACANCIES_MAX] if pk in vacancies], len(pks))
+        for alert, pks in chosen.items()
     )
+    marks = (ToldVacancy(alert_id=alert, vacancy_id=pk) for alert, pks in chosen.items() for pk in pks)
+    while some := list(islice(marks, 10_000)):
+        ToldVacancy.objects.bulk_create(some)
     JobAlert.objects.filter(pk__in=[alert.pk for alert in alerts]).update(told_at=at)
     for alert in alerts:
         if alert.ends_at <= at:

@@ -1,10 +1,11 @@
 """The emails of job alerts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from django.conf import settings
+from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -15,8 +16,9 @@ from applications.mail.brand_mail import from_line, signature
 from applications.mail.links import new_marker
 from applications.mail.outbox import one_line, queue
 from applications.models import JobAlert, Message
+from jobsite.appearance import text_on
 from jobsite.text.formats import format_date
-from vacancies.models import Vacancy
+from vacancies.models import BrandLink, Vacancy
 
 
 def queue_confirmation(alert: JobAlert, *, base_url: str = "", at: datetime) -> Message:
@@ -74,17 +76,21 @@ class NewsEmails:
     def __init__(self, *, base_url: str = "", at: datetime) -> None:
         self.base_url, self.at = base_url, at
         self._marker = new_marker()
-        self._texts: dict[tuple, tuple[str, list[str]]] = {}
+        self._texts: dict[tuple, tuple[str, Any, Any]] = {}
 
-    def email(self, alert: JobAlert, vacancies: Sequence[Vacancy]) -> Message:
-        """Return the email that tells `alert` of `vacancies`, not saved."""
+    def email(self, alert: JobAlert, vacancies: Sequence[Vacancy], count: int) -> Message:
+        """Return the email that tells `alert` of `count` vacancies, and shows `vacancies`; not saved."""
         link = Links(alert, self.base_url, self._marker)
-        key = alert.query, alert.brand_id, alert.language, *(vacancy.pk for vacancy in vacancies)
+        key = alert.query, alert.brand_id, alert.language, count, *(vacancy.pk for vacancy in vacancies)
         with translation.override(alert.language):
             if key not in self._texts:
-                self._texts[key] = _subject(alert, len(vacancies)), [*_news(alert, vacancies, link)]
-            subject, lines = self._texts[key]
-            return _queue(alert, Message.Kind.ALERT, link, subject, lines, is_bulk=True, at=self.at)
+                news = _news(alert, vacancies, count, link)
+                text = render_to_string("applications/alert_email.txt", news).strip()
+                html = render_to_string("applications/alert_email.html", news)
+                self._texts[key] = _subject(alert, count), text, html
+            subject, text, html = self._texts[key]
+            values = {"html": html, "is_bulk": True, "at": self.at}
+            return _queue(alert, Message.Kind.ALERT, link, subject, [text], **values)
 
 
 def summary(alert: JobAlert) -> str:
@@ -99,30 +105,26 @@ def _subject(alert: JobAlert, count: int) -> str:
     return f"{subject}: {words}" if words else subject
 
 
-def _news(alert: JobAlert, vacancies: Sequence[Vacancy], link: Links) -> Iterator[str]:
-    yield _("Hello,")
-    yield ""
-    yield ngettext(
-        "This vacancy is new, and matches your job alert:",
-        "These vacancies are new, and match your job alert:",
-        len(vacancies),
-    )
-    yield summary(alert)
+def _news(alert: JobAlert, vacancies: Sequence[Vacancy], count: int, link: Links) -> dict[str, Any]:
+    """Return the context of both templates. The button has the color of the brand, or of the site."""
+    color = (alert.brand and alert.brand.accent) or settings.SITE_COLOR
+    rows = []
     for vacancy in vacancies:
         brand = vacancy.shown_brand if alert.brand is None else None
-        yield ""
-        yield one_line(vacancy.title)
-        if facts := [one_line(text) for text in (brand and brand.name, vacancy.location) if text]:
-            yield ", ".join(facts)
-        yield link.to_vacancy(vacancy.url)
-    yield ""
-    yield _("All vacancies that match:")
-    yield link.to_list()
-    yield ""
-    yield _("You receive this email because you confirmed a job alert. Change it:")
-    yield link.to_page()
-    yield _("Unsubscribe:")
-    yield link.to_unsubscribe()
+        facts = ", ".join(one_line(text) for text in (brand and brand.name, vacancy.location) if text)
+        rows.append((vacancy, one_line(vacancy.title), facts, link.to_vacancy(vacancy)))
+    return {
+        "summary": summary(alert),
+        "rows": rows,
+        "count": count,
+        "more": count - len(rows),
+        "link": link,
+        "name": alert.brand.name if alert.brand else settings.SITE_NAME,
+        "color": color,
+        "text_color": text_on(color),
+        "signature": signature(getattr(alert.brand, "mail", None)),
+        "links": BrandLink.shown(alert.language, alert.brand_id),
+    }
 
 
 def _queue(

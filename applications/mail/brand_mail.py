@@ -3,12 +3,13 @@
 from email.utils import parseaddr
 
 from django.conf import settings
+from django.utils import translation
 from django.utils.encoding import punycode
 from django.utils.translation import get_language
 
 from applications.models import Application, BrandMail
-from forms_structure.models import ConsentText
 from jobsite.languages import LANGUAGES, site_language
+from vacancies.models import BrandLink
 
 NAME_MAX = 80  # characters in a From line
 _QUOTES = str.maketrans('"\\', "'/")  # they would have to be escaped between the quotes of a From line
@@ -62,8 +63,15 @@ def signature(mail: BrandMail | None) -> str:
 
 def privacy_url(application: Application) -> str:
     """Return the address of the privacy statement that applicants see in the active language."""
-    language = get_language() or site_language()
-    return ConsentText.objects.current(language, application.vacancy.shown_brand_id).statement_url
+    links = BrandLink.shown(get_language() or site_language(), application.vacancy.shown_brand_id)
+    return next((link.url for link in links if link.kind == BrandLink.Kind.PRIVACY), "")
+
+
+def with_links(body: str, brand: int | None, language: str) -> str:
+    """Return the text of an email with the links of `brand`, an id, or of the site, that it lacks."""
+    with translation.override(language):
+        links = [f"{link}: {link.url}" for link in BrandLink.shown(language, brand) if link.url not in body]
+    return "\n".join([body, "", *links]) if links else body
 
 
 def _mail_of(application: Application) -> BrandMail | None:

@@ -18,7 +18,7 @@ from typing import Any
 
 import django
 from django.conf import settings
-from django.core.mail import EmailMessage
+from django.core.mail import EmailMessage, EmailMultiAlternatives
 from django.db import InterfaceError, OperationalError, connections
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
@@ -170,7 +170,7 @@ class AlertPolicy(EmailPolicy):
         return self.fold(name, value).encode() if name == UNSUBSCRIBE else super().fold_binary(name, value)
 
 
-class AlertEmail(EmailMessage):
+class AlertEmail(EmailMultiAlternatives):
     def message(self, **options: Any) -> Any:
         own: Any = {} if django.VERSION < (6, 0) else {"policy": AlertPolicy()}
         return super().message(**own)
@@ -184,7 +184,8 @@ def as_email(message: Message) -> EmailMessage:
     is_written = message.kind in (Message.Kind.TEMPLATE, Message.Kind.INTERVIEW)
     if not is_written:
         headers["Auto-Submitted"] = "auto-generated"
-    body, email_class = with_personal_links(message), CalendarEmail if message.calendar else EmailMessage
+    body = with_personal_links(message, message.body)
+    email_class = CalendarEmail if message.calendar else EmailMessage
     if message.kind == Message.Kind.ALERT and message.alert:
         end = f"/{alert_token(message.alert)}/unsubscribe"
         address = next(line for line in body.splitlines() if line.endswith(end))
@@ -203,6 +204,8 @@ def as_email(message: Message) -> EmailMessage:
     )
     if isinstance(email, CalendarEmail):
         email.calendar = message.calendar
+    if isinstance(email, AlertEmail) and message.html:
+        email.attach_alternative(with_personal_links(message, message.html), "text/html")
     return email
 
 

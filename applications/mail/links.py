@@ -50,22 +50,22 @@ def invitation_link(base_url: str, marker: str) -> str:
     return absolute(reverse("invitation", args=[marker]), base_url)
 
 
-def with_personal_links(message: Message) -> str:
-    """Return the body of `message` with the secret in its links, for the applicant or the invited only."""
-    if not message.link_marker:
-        return message.body
+def with_personal_links(message: Message, text: str) -> str:
+    """Return `text`, the body or the HTML of `message`, with the secret in its links: for the applicant or
+    the invited only."""
+    return text.replace(message.link_marker, _secret_of(message)) if message.link_marker else text
+
+
+def _secret_of(message: Message) -> str:
     if message.kind == Message.Kind.INVITATION:
         invitation = Invitation.objects.filter(message=message).first()
-        if invitation is None:  # withdrawn or sent again
-            return message.text
-        token = invitation_token(invitation)
-    elif message.alert:
-        token = alert_token(message.alert)
-    elif message.application and message.recipient_id is None:
-        token = receipt_token(message.application)
-    else:
-        return message.text
-    return message.body.replace(message.link_marker, token)
+        # None: withdrawn or sent again
+        return invitation_token(invitation) if invitation else Message.SECRET
+    if message.alert:
+        return alert_token(message.alert)
+    if message.application and message.recipient_id is None:
+        return receipt_token(message.application)
+    return Message.SECRET
 
 
 def invitation_token(invitation: Invitation) -> str:

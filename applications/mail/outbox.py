@@ -12,13 +12,13 @@ from django.db.models import Q, QuerySet
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_noop
 
-from applications.mail.brand_mail import sender_of
+from applications.mail.brand_mail import sender_of, with_links
 from applications.models import Application, JobAlert, Message, Participant, StageChange
 from applications.querysets import mailbox
 from jobsite.api.throttling import RateLimit, parse_rate
 from jobsite.db.locks import lock_transaction
 from jobsite.db.transactions import dry_run
-from jobsite.languages import LANGUAGES, site_language
+from jobsite.languages import supported
 
 ADDRESS_MAX, SUBJECT_MAX = 254, 200  # characters
 INVALID_ADDRESS = gettext_noop("The address is not valid.")
@@ -41,6 +41,7 @@ def queue(
     recipient: User | None = None,
     stage_change: StageChange | None = None,
     vacancies: Iterable[int] = (),
+    html: str = "",
     link_marker: str = "",
     calendar: str = "",
     participant: Participant | None = None,
@@ -50,16 +51,18 @@ def queue(
 ) -> Message:
     """Add an email to the outbox, and return it. It is sent at `at`, or when the applicant sees
     `stage_change` if that is later. `author` is the recruiter who wrote it, `recipient` the colleague it is
-    for. It names the `vacancies`, by id. `link_marker` stands for the secret of the personal links in `body`.
-    `calendar` is the calendar entry that invites `participant`. `sender`: as of `sender_of`, which is the
-    default for applicants. An email that `is_bulk` is not saved: the caller
-    inserts many.
+    for. It names the `vacancies`, by id. `link_marker` stands for the secret of the personal links in `body`
+    and `html`. `calendar` is the calendar entry that invites `participant`. `sender`: as of `sender_of`,
+    which is the default for applicants. An email that `is_bulk` is not saved: the caller inserts many.
 
     The subject becomes one line, so that nothing in it can add a header. An email to an invalid address, or
     one too many, is added as failed: it is shown, and nobody waits for it.
     """
     if sender is None:
         sender = sender_of(application) if application and not recipient else ("", "")
+    if (application or alert) and not (recipient or is_bulk):  # one text is for many bulk emails
+        brand = application.vacancy.shown_brand_id if application else getattr(alert, "brand_id", None)
+        body = with_links(body, brand, supported(language))
     error = ""
     if not is_address(to):
         error = INVALID_ADDRESS
@@ -78,9 +81,10 @@ def queue(
         calendar=calendar,
         participant=participant,
         to=one_line(to)[:ADDRESS_MAX],
-        language=language if language in LANGUAGES else site_language(),
+        language=supported(language),
         subject=as_subject(subject),
         body=as_body(body),
+        html=html,
         link_marker=link_marker,
         vacancies=list(vacancies),
         state=Message.State.FAILED if error else Message.State.QUEUED,

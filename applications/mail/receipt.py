@@ -13,7 +13,7 @@ from applications.mail.outbox import queue
 from applications.models import Application, Message
 from applications.submissions.answers import Answer, answers
 from applications.submissions.links import MAX_AGE
-from jobsite.languages import LANGUAGES, site_language
+from jobsite.languages import supported
 from jobsite.text.formats import format_datetime
 
 INDENT = "  "
@@ -65,7 +65,7 @@ def queue_withdrawal(*, application: Application, base_url: str = "", at: dateti
 
 def language_of(application: Application) -> str:
     """Return the language of emails to the applicant."""
-    return application.language if application.language in LANGUAGES else site_language()
+    return supported(application.language)
 
 
 def facts(application: Application) -> Iterator[str]:

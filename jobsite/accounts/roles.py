@@ -50,6 +50,7 @@ ROLES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         RECRUITER
         | {
             "vacancies.brand": "view add change",
+            "vacancies.brandlink": ALL,
             "vacancies.recruiter": ALL,
             "vacancies.filteroption": "view add",
             "applications.mailtemplate": ALL,

@@ -79,6 +79,7 @@ def settings_by_subject() -> list[tuple[StrOrPromise, list[dict[str, object]]]]:
                 page(_("Filters"), "filter_list", "vacancies.filter"),
                 page(_("Filter options"), "label", "vacancies.filteroption"),
                 page(_("Brands"), "storefront", "vacancies.brand"),
+                page(_("Links of brands"), "link", "vacancies.brandlink"),
                 page(_("Recruiters"), "badge", "vacancies.recruiter"),
             ],
         ),

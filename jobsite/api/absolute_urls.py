@@ -16,11 +16,10 @@ def absolute(request: HttpRequest, path: str) -> str:
     return f"{request.scheme}://{request.get_host()}{path}"
 
 
-def with_source(url: str, source: str) -> str:
-    """Return the link `url` to a vacancy, which says where the applicant comes from; unchanged without it."""
-    if not source:
-        return url
-    return f"{url}{'&' if '?' in url else '?'}{urlencode({'source': source})}"
+def with_query(url: str, **values: str) -> str:
+    """Return `url` with the parameters that are not empty, such as the `source` of an applicant."""
+    query = urlencode({name: value for name, value in values.items() if value})
+    return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
 
 
 def host_url(host: str) -> str:

@@ -30,6 +30,7 @@ from vacancies.exchange.columns import COLUMNS
 from vacancies.models import (
     Attachment,
     Brand,
+    BrandLink,
     Filter,
     FilterOption,
     Place,
@@ -166,11 +167,13 @@ def _options(rows: list[Row], made: Counter[str]) -> dict[tuple[str, str], Filte
 
 
 def _forms(content: Row, brands: dict[str, Brand], made: Counter[str]) -> None:
-    """Create the consent texts and the forms, and assign the forms. An existing default form stays the
-    default."""
+    """Create the consent texts, the links and the forms, and assign the forms. An existing default form stays
+    the default."""
     for row in content["consents"]:
         if not ConsentText.objects.filter(language=row["language"]).exists():
             ConsentText.objects.add(**row)
+    for row in content["links"]:
+        BrandLink.objects.get_or_create(**row | {"brand": brands.get(row.get("brand", ""))})
     forms: dict[str, Form] = {}
     for row in content["forms"]:
         form = forms[row["name"]] = operations.create(

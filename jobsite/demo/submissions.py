@@ -22,7 +22,7 @@ VISITED_DAYS = 14
 
 
 @transaction.atomic
-def load_submissions(*, at: datetime) -> int:
+def load_submissions(*, at: datetime, base_url: str = "") -> int:
     """Submit the forms of content.json, unless there are submissions. Return their number. The receipts count
     as sent. Raise SubmissionError if PRIVATE_ROOT is not writable."""
     if Submission.objects.exists():
@@ -44,12 +44,13 @@ def load_submissions(*, at: datetime) -> int:
             source=row.get("source", ""),
             key="",
             at=received,
+            base_url=base_url,
             form=form,
         )
         rows = Application.objects.filter(pk=application.pk)
         if stage := stages.get(row.get("stage")):
             rows.update(rating=row.get("rating"), read_at=at)
-            move(applications=rows, stage=stage, author=None, at=at)
+            move(applications=rows, stage=stage, author=None, base_url=base_url, at=at)
         made += 1
     receipts = Message.objects.filter(state=Message.State.QUEUED)
     receipts.update(state=Message.State.SENT, attempts=1, finished_at=F("queued_at"))

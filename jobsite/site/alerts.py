@@ -93,8 +93,9 @@ def sign_up_page(site: Site) -> HttpResponse:
             )
             return redirect(link("alerts-sent"))
     end = f"?{request.GET.urlencode()}" if request.GET else ""
-    site.page, site.query = "alerts", end
+    site.path_in, site.query = lambda code: page_path("alerts", code), end
     context = {
+        "employer": brand,
         "words": in_words(query, brand),
         "action": link("alerts") + end,
         "address": one_line(address),
@@ -153,6 +154,7 @@ def _ended(site: Site, status: int) -> HttpResponse:
 def _page(site: Site, template: str, found: JobAlert, token: str, **context: object) -> HttpResponse:
     context |= {
         "alert": found,
+        "employer": found.brand,
         "words": in_words(found.query, found.brand),
         "frequencies": Frequency.choices,
         "unsubscribe": link("alert-unsubscribe", token=token),

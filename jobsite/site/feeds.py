@@ -16,6 +16,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from jobsite.api.absolute_urls import absolute, with_source
+from jobsite.api import caching
+from jobsite.api.absolute_urls import with_query
+from jobsite.api.throttling import RateLimit
 from jobsite.languages import site_language
 from jobsite.site.hosts import Site
 from jobsite.site.jsonld import TEXTS
@@ -140,6 +143,9 @@ def _jobs(vacancy: Vacancy, base: str) -> Iterator[str]:
         "requisitionid": vacancy.reference or str(vacancy.pk),
         "url": with_source(base + url if url.startswith("/") else url, "indeed"),
         "company": brand.name if brand else settings.SITE_NAME,
+        "requisitionid": item["reference"] or str(item["id"]),
+        "url": with_query(item["url"], source="indeed"),
+        "company": name_of_employer(item),
         "description": _ENTITY.sub(_character, texts),
         "salary": _salary(vacancy),
         "jobtype": ", ".join(types),

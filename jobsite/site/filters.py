@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, QueryDict
+from django.http import QueryDict
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
@@ -23,6 +24,7 @@ PAGE_SIZE = 20
 # Parameters that the page sets itself, or that say where a visitor comes from.
 OWN = (SIZE, "fields", "source", PLACE, KM)
 NAMES = (*VacancyFilterSet.base_filters, NUMBER)
+BACK = "list"  # parameter of the page of a vacancy: the query of the list from which a visitor came
 
 
 @dataclass
@@ -68,9 +70,9 @@ def meant_parameters(query: QueryDict) -> QueryDict:
 
 
 class Filters:
-    """The parameters of the list in `request`."""
+    """The parameters of the list at `path` with `query`."""
 
-    def __init__(self, request: HttpRequest, path: str) -> None:
+    def __init__(self, query: QueryDict, path: str) -> None:
         self.path = path
         self.source = given_source(request.GET)
         self.circle = Circle(request.GET)
@@ -78,6 +80,11 @@ class Filters:
         self.received: list[tuple[str, str]] = [
             (plain if plain in OPTION_NAMES else name, value)
             for name, values in meant_parameters(request.GET).lists()
+        self.source = given_source(query)
+        # A form sends empty fields too. The values of checkboxes are one parameter each.
+        self.received: list[tuple[str, str]] = [
+            (plain if plain in OPTION_NAMES else name, value)
+            for name, values in query.lists()
             for plain in [name.removesuffix("[]")]
             for each in values
             for value in (each.split(",") if plain in OPTION_NAMES else [each.strip()])
@@ -138,6 +145,10 @@ class Filters:
 
     def page(self, number: int) -> str:
         return self._path(self._on_page(number))
+
+    def here(self, own: Query = ()) -> str:
+        """Return the address of this list, with the parameters to which its page limits it."""
+        return self._path([*own, *self.given])
 
     def _on_page(self, number: int) -> list[tuple[str, str]]:
         pairs = sorted(pair for pair in self.given if pair[0] != NUMBER)

@@ -1,7 +1,7 @@
-"""The career site that a request is for: the main one, or that of the brand whose host it names."""
+"""The career site of a request, the main one or that of a brand; the context and a tag of all templates."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.request import split_domain_port
+from django.template import Context, Library
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject, cached_property
 from django.utils.translation import get_language, get_language_info
@@ -18,13 +19,14 @@ from jobsite.appearance import text_on
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.site.reading import Interface
 from vacancies.api.v1 import ID
-from vacancies.models import Brand, Vacancy
+from vacancies.models import Brand, BrandLink, Vacancy
 
 # What the host of a brand serves: its pages, the API, files, and the pages of its own vacancies. All other
 # paths, such as /admin and /account, are on the main host.
 NAMESPACES = ("site", "v1", "v0_1")
 PAGES = ("media", "apply-thanks")
 PAGES_OF_A_VACANCY = ("vacancy", "apply")
+register = Library()
 
 
 @dataclass
@@ -32,8 +34,9 @@ class Site:
     """A career site, for the views and the templates (`site` in each context)."""
 
     request: HttpRequest
-    page: str = "jobs"  # to which the links to other languages lead
-    query: str = ""  # of this page
+    # The page in another language, to which the links in the footer lead: its path, and its query.
+    path_in: Callable[[str], str] = field(default=lambda language: jobs_path(language))
+    query: str = ""
 
     @cached_property
     def interface(self) -> Interface:
@@ -95,7 +98,7 @@ class Site:
             {
                 "code": code,
                 "name": get_language_info(code)["name_local"].capitalize(),
-                "path": page_path(self.page, code) + self.query,
+                "path": self.path_in(code) + self.query,
             }
             for code in (first, *(code for code in LANGUAGES if code != first))
         ]
@@ -164,3 +167,14 @@ def context(request: HttpRequest) -> dict[str, Any]:
     except DisallowedHost:  # its error page is of no site
         return {}
     return {"site": SimpleLazyObject(lambda: Site(request))}
+
+
+@register.simple_tag(takes_context=True)
+def site_links(context: Context) -> list[BrandLink]:
+    """Return the links of the `employer` or of the `vacancy` of the page, else of the brand that has its
+    host, or of the site. A page without a request says that the database does not respond: it has none."""
+    if "site" not in context:
+        return []
+    employer = context.get("employer") or getattr(context.get("vacancy"), "shown_brand", None)
+    brand = employer or context["site"].brand
+    return BrandLink.shown(get_language() or site_language(), brand and brand.pk)

@@ -17,7 +17,7 @@ from jobsite.text.html import sanitise
 from jobsite.text.iso_names import country_name
 from jobsite.types import JsonObject
 from vacancies.choices import EmploymentType, WorkPlace
-from vacancies.image_copies import WIDTHS, Picture, picture
+from vacancies.image_copies import Picture, picture
 from vacancies.models import Filter
 from vacancies.pay import pay_lines
 
@@ -41,19 +41,14 @@ class Fact:
 class Item:
     """An item as a page shows it: texts in the active language, safe HTML."""
 
-    def __init__(self, item: JsonObject, source: str = "") -> None:
-        self.item, self.source = item, source
+    def __init__(self, item: JsonObject, page: str = "") -> None:
+        self.item, self.page = item, page
 
     def __getattr__(self, key: str) -> Any:
         try:
             return self.item[key]
         except KeyError:
             raise AttributeError(key) from None
-
-    @property
-    def page(self) -> str:
-        """The address of its page, which gets to know where the visitor comes from."""
-        return with_source(self.item["url"], self.source)
 
     @property
     def text_language(self) -> str:
@@ -78,8 +73,8 @@ class Item:
 
     @property
     def icon(self) -> str:
-        icons: dict[str, str] = self.item["brand"]["icons"]
-        return icons["small"] or icons["large"]
+        icons = self.item["brand"]["icons"] if self.item.get("brand") else {}
+        return (icons and (icons["small"] or icons["large"])) or ""
 
     @property
     def brand_and_place(self) -> str:
@@ -178,13 +173,9 @@ class Item:
 
     @property
     def share_image(self) -> str:
-        """The URL of the image that stands for it elsewhere: its own, in the width that messengers load, else
-        the icon of the brand."""
-        if (found := self.picture) and (copy := found.copy(max(WIDTHS))):
-            return copy
+        """The URL of the image that stands for it elsewhere: its own, else the icon of the brand."""
         icons = self.item["brand"]["icons"] if self.item.get("brand") else {}
-        url: str = self.item["image"] or icons.get("large", "")
-        return url
+        return self.item["image"] or icons.get("large", "")
 
     @property
     def people(self) -> list[JsonObject]:

@@ -30,6 +30,9 @@ urlpatterns = [
         path(prefix + route, view, name=name)
         for prefix in ("", "<site_language:language>/")
         for route, view, name in (
+            ("jobs/<int:pk>", views.vacancy, "vacancy"),
+            ("jobs/<int:pk>-<slug:slug>", views.vacancy, "vacancy"),
+            ("brands/<slug:slug>", views.brand, "brand"),
             ("alerts", alerts.sign_up_page, "alerts"),
             ("alerts/sent", alerts.sent, "alerts-sent"),
             ("alerts/confirm/<str:token>", alerts.confirmation, "alert-confirm"),
@@ -37,12 +40,9 @@ urlpatterns = [
             ("alerts/<str:token>/unsubscribe", alerts.unsubscribe, "alert-unsubscribe"),
         )
     ),
-    path("jobs/<int:pk>", views.vacancy, name="vacancy"),
-    path("jobs/<int:pk>-<slug:slug>", views.vacancy, name="vacancy"),
     path("embed.js", embed, name="embed"),
     path("site.css", views.theme, name="theme"),
     path("brands/<slug:slug>.css", views.theme, name="theme"),
-    path("brands/<slug:slug>", views.brand, name="brand"),
     path("robots.txt", sitemaps.robots, name="robots"),
     path("sitemap.xml", sitemaps.index, name="sitemap"),
     path("sitemap-<int:number>.xml", sitemaps.part, name="sitemap"),

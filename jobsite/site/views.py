@@ -16,6 +16,7 @@ from django.http import (
     HttpResponse,
     HttpResponsePermanentRedirect,
     HttpResponseRedirect,
+    QueryDict,
 )
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
@@ -25,23 +26,26 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from jobsite.api.absolute_urls import host_url, with_source
-from jobsite.languages import LANGUAGES, site_language
+from jobsite.api.absolute_urls import absolute, host_url, with_query
+from jobsite.api.pagination import SIZE
+from jobsite.languages import preferred_language, site_language, supported
 from jobsite.middleware.security_headers import PERMISSIONS, policy
 from jobsite.serving.stored_documents import RETRY_AFTER, NotReadyError
 from jobsite.site import jsonld
-from jobsite.site.filters import Filters
+from jobsite.site.filters import BACK, Filters
 from jobsite.site.hosts import Site, page_path, stylesheet, theme_path, version_of
 from jobsite.site.items import LISTED, Item
 from jobsite.site.reading import Interface, RefusedError
 from jobsite.site.sharing import share
 from jobsite.text.html import sanitise, visible_text
-from vacancies.choices import Fact
+from jobsite.types import JsonObject
+from vacancies.choices import Fact, Keyword
 from vacancies.filtersets import filter_name
-from vacancies.models import Brand, Filter, Vacancy
+from vacancies.models import Brand, Filter, FilterOption, Vacancy
 from vacancies.statistics.visits import given_source
 
 OTHERS = 5  # current vacancies on the page of a closed one
+SIMILAR = 4  # on the page of a vacancy
 
 View = Callable[..., HttpResponseBase]
 
@@ -69,6 +73,8 @@ def on_site(view: View) -> View:
         except NotReadyError:
             template, status, wait = "refused.html", 503, RETRY_AFTER
         with translation.override(site_language()):
+        accepted = request.headers.get("Accept-Language", "")
+        with translation.override(kwargs.get("language") or preferred_language(accepted)):
             response = respond(site, template, {}, status=status)
         if wait:
             response["Retry-After"] = wait
@@ -93,43 +99,51 @@ def jobs(site: Site, language: str = "") -> HttpResponse:
 
 
 @career_page
-def brand(site: Site, slug: str) -> HttpResponse:
+def brand(site: Site, slug: str, language: str = "") -> HttpResponse:
     """Show a brand and its vacancies. A brand with a host has them there."""
+    language = language or site_language()
     if not settings.MULTI_BRANDING:
         raise Http404
     found = get_object_or_404(Brand, slug=slug)
     if site.brand not in (None, found):
         raise Http404
-    if found.host:
-        return _moved(site.request, host_url(found.host) + reverse("site:jobs"))
-    with translation.override(site_language()):
+    site.path_in = lambda code: page_path("brand", code, slug=slug)
+    moved_to = host_url(found.host) + (page_path("jobs", language) if found.host else site.path_in(language))
+    if moved_to != site.request.path:
+        return _moved(site.request, moved_to)
+    with translation.override(language):
         return _list(site, found.name, found)
 
 
 @career_page
-def vacancy(site: Site, pk: int, slug: str = "") -> HttpResponse:
-    """Show a vacancy in its own language. 410 if it is closed, 404 if it is unknown or was never public."""
+def vacancy(site: Site, pk: int, slug: str = "", language: str = "") -> HttpResponse:
+    """Show a vacancy. Around its texts, the page is in `language`, by default in that of the vacancy. 410 if
+    it is closed, 404 if it is unknown or was never public."""
     interface = site.interface
     try:
         item = interface.get(f"/v1/vacancies/{pk}")["data"]
     except RefusedError as refusal:
         if refusal.status != 404:
             raise
-        return _closed(site, interface, pk)
-    columns = ("title", "audience", "brand", "publish_from", "publish_until")
+        return _closed(site, interface, pk, language)
+    columns = ("title", "language", "audience", "brand", "publish_from", "publish_until")
     rows = jsonld.with_requirements(Vacancy.objects.select_related("brand").only(*columns))
     row = get_object_or_404(rows, pk=pk)  # it may have been deleted meanwhile
     if not row.is_external or not site.shows(row):  # colleagues may read an internal one in the API
         raise Http404
-    base = "" if site.brand else row.site_base
-    if base or site.request.path_info != row.site_path:  # another slug, or zeros before the id
-        return _moved(site.request, base + row.site_path)
-    language = item["language"] if item["language"] in LANGUAGES else site_language()
+    base, site.path_in = "" if site.brand else row.site_base, row.path_in
+    language = language or supported(row.shown_language)
+    if base or site.request.path_info != site.path_in(language):  # another slug, or zeros before the id
+        return _moved(site.request, base + site.path_in(language))
+    site.query = with_query("", **{name: site.request.GET.get(name, "") for name in ("source", BACK)})
     with translation.override(language):
         shown = Item(item)
         apply_page = _apply_page(site, interface, pk)
         posting = jsonld.job_posting(item, row, takes_applications=bool(apply_page))
         context = {
+            "similar": _similar(site, row),
+            "employer": row.shown_brand,
+            "back": _way_back(site),
             "theme": theme_path(row.shown_brand),
             "item": shown,
             "facts": shown.facts(Filter.objects.all()),
@@ -142,7 +156,7 @@ def vacancy(site: Site, pk: int, slug: str = "") -> HttpResponse:
                 language=item["language"],
             ),
             "posting": jsonld.script(posting) if posting else "",
-            "brand_path": reverse("site:brand", args=[row.shown_brand.slug]) if row.shown_brand else "",
+            "brand_path": page_path("brand", language, slug=row.shown_brand.slug) if row.shown_brand else "",
             "canonical": item["url"],
         }
         return interface.cache(respond(site, "vacancy.html", context))
@@ -151,7 +165,7 @@ def vacancy(site: Site, pk: int, slug: str = "") -> HttpResponse:
 def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
     """Return the list of the vacancies of `brand`, or of all."""
     request, interface = site.request, site.interface
-    filters = Filters(request, request.path)
+    filters = Filters(request.GET, request.path)
     own = [(filter_name(Fact.BRAND), brand.slug)] if brand else []
     if own and (others := [pair for pair in filters.given if pair[0] == own[0][0]]):
         return HttpResponseRedirect(filters.without(*others[0]))  # the list of one brand shows no other
@@ -166,12 +180,17 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
     meta = found["meta"]
     number = meta["current_page"]
     address = filters.address(number)
+    site.query = address[len(request.path) :]
+    limits = () if site.brand else own
+    back = filters.here(limits).partition("?")[2] if limits or filters.given else ""
     context = {
+        "employer": brand,
         "heading": heading,
         "theme": theme_path(brand),
         "intro": SafeString(sanitise(brand.description)) if brand else "",
         "is_list": True,
-        "items": [Item(item, filters.source) for item in found["data"]],
+        "items": _items(site, found["data"], filters.source, back),
+        "has_logos": not brand and len({Item(item).brand_name for item in found["data"]}) > 1,
         "meta": meta,
         "filters": filters,
         "facets": [facet for facet in facets if not (own and facet.name == own[0][0])],
@@ -182,7 +201,7 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
         "previous": filters.page(min(number - 1, meta["last_page"])) if number > 1 else "",
         "next": filters.page(number + 1) if found["links"]["next"] else "",
         "canonical": site.url(address),
-        "alternates": _alternates(site, address),
+        "alternates": _alternates(site),
         "share": share(
             site,
             title=heading,
@@ -197,14 +216,46 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
     return interface.cache(respond(site, "list.html", context))
 
 
-def _alternates(site: Site, address: str) -> list[tuple[str, str]]:
-    """Return the same list in each language, and the one for visitors with another language. The page of a
-    brand is in one language."""
-    path, _mark, query = address.partition("?")
-    lists = [(each["code"], each["path"]) for each in site.languages]
-    if path not in dict(lists).values():
-        return []
-    urls = [(code, site.url(f"{other}?{query}" if query else other)) for code, other in lists]
+def _items(site: Site, found: list[JsonObject], source: str = "", back: str = "") -> list[Item]:
+    """Return the items of a list. Their links keep the active language, the source of the visitor and, on
+    this site, the query of the list, `back`."""
+    columns = ("title", "language", "audience", "brand")
+    rows = Vacancy.objects.select_related("brand").only(*columns).in_bulk([item["id"] for item in found])
+    items = []
+    for item in found:
+        row = rows.get(item["id"])  # it may have been deleted meanwhile
+        url = absolute(site.request, row.url_in()) if row else item["url"]
+        way = {"source": source, BACK: back if url.startswith(site.url("/")) else ""}
+        items.append(Item(item, with_query(url, **way)))
+    return items
+
+
+def _similar(site: Site, row: Vacancy) -> list[Item]:
+    """Return a few vacancies of the category of `row` that are near it, else of the category, else near it.
+    The list decides who sees them, and how long the page is valid."""
+    by_keyword: dict[str, list[str]] = {Keyword.FUNCTIONGROUP: [], Keyword.REGIONS: []}
+    options = FilterOption.objects.filter(vacancies=row, filter__keyword__in=by_keyword)
+    for keyword, value in options.values_list("filter__keyword", "value"):
+        by_keyword[keyword].append(value)
+    pairs = [(filter_name(key), ",".join(some[:50])) for key, some in by_keyword.items() if some]
+    limits = [(filter_name(Fact.BRAND), site.brand.slug)] if site.brand else []
+    for query in filter(None, (pairs[1:] and pairs, pairs[:1], pairs[1:])):
+        page = [*query, *limits, (SIZE, str(SIMILAR + 1)), ("fields", ",".join(LISTED))]
+        found = site.interface.get("/v1/vacancies", page)["data"]
+        if others := [item for item in found if item["id"] != row.pk][:SIMILAR]:
+            return _items(site, others)
+    return []
+
+
+def _way_back(site: Site) -> str:
+    """Return the list from which a visitor came to a vacancy, in the active language. Only its parameters are
+    taken from the request, so that it leads to no other site."""
+    return Filters(QueryDict(site.request.GET.get(BACK, "")), site.jobs_path).here()
+
+
+def _alternates(site: Site) -> list[tuple[str, str]]:
+    """Return the same list in each language, and the one for visitors with another language."""
+    urls = [(each["code"], site.url(each["path"])) for each in site.languages]
     return [*urls, ("x-default", urls[0][1])]
 
 
@@ -222,18 +273,20 @@ def theme(request: HttpRequest, slug: str = "") -> HttpResponse:
     return response
 
 
-def _closed(site: Site, interface: Interface, pk: int) -> HttpResponse:
-    """Show that a vacancy is closed, without its title, and current ones of its brand."""
+def _closed(site: Site, interface: Interface, pk: int, language: str) -> HttpResponse:
+    """Show in `language`, or in that of the vacancy, that it is closed, without its title, and current ones
+    of its brand."""
     closed = Vacancy.objects.closed(at=interface.now).select_related("brand").filter(pk=pk).first()
     if closed is None or not site.shows(closed):
         raise Http404
     brand = closed.shown_brand
-    query = [("page[size]", str(OTHERS)), ("fields", ",".join(LISTED))]
+    query = [(SIZE, str(OTHERS)), ("fields", ",".join(LISTED))]
     if brand:
         query.append((filter_name(Fact.BRAND), brand.slug))
-    with translation.override(site_language()):
-        items = [Item(item) for item in interface.get("/v1/vacancies", query)["data"]]
-        return respond(site, "closed.html", {"items": items, "brand": brand}, status=410)
+    with translation.override(language or supported(closed.shown_language)):
+        items = _items(site, interface.get("/v1/vacancies", query)["data"])
+        context = {"items": items, "brand": brand, "employer": brand, "back": _way_back(site)}
+        return respond(site, "closed.html", context, status=410)
 
 
 def respond(site: Site, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
@@ -266,4 +319,5 @@ def _apply_page(site: Site, interface: Interface, pk: int) -> str:
     """Return the path of the page to apply, which gets to know where the visitor comes from, or ""."""
     if not (settings.APPLY_PAGES and interface.takes_applications(pk)):
         return ""
-    return with_source(reverse("apply", args=[pk]), given_source(site.request.GET))
+    parameters = {"source": given_source(site.request.GET), "language": translation.get_language()}
+    return with_query(reverse("apply", args=[pk]), **parameters)

@@ -25,6 +25,7 @@ from tests.vacancies.test_languages import MARK, leftovers
 from vacancies.choices import Fact
 from vacancies.models import Requisition
 from vacancies.operations.options import merge_options, values_replaced
+from vacancies.models import BrandLink, Requisition, Vacancy
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at")]
 DAY = timedelta(days=1)
@@ -190,7 +191,7 @@ def test_pages_and_emails_are_in_the_language_of_the_alert():
         alert = make_alert("filter%5Bsearch%5D=zyx&filter%5Bnear%5D=51,4,9", language=language)
         path = f"{place}/alerts/{alert_token(alert)}"
         pages = [Client().get(f"{path}?saved"), Client().get(f"{path}/unsubscribe")]
-        mail = NewsEmails(at=NOW).email(alert, [vacancy])
+        mail = NewsEmails(at=NOW).email(alert, [vacancy], 2)
         emails = [mail, queue_confirmation(alert, at=NOW), queue_renewal(alert, at=NOW)]
         alert.confirmed_at = None
         alert.save()
@@ -240,17 +241,46 @@ def test_alert_tells_new_public_vacancies_once():
     assert (
         f"\nNurse\nAcme, Ghent\nhttps://jobs.example.org/jobs/{match.pk}-nurse?source=alert\n" in message.body
     )
-    listed = "https://jobs.example.org/jobs?filter%5Bregions%5D=ghent&filter%5Bsearch%5D=nurse"
+    query = "filter%5Bregions%5D=ghent&filter%5Bsearch%5D=nurse&sort=-published_at"
+    listed = f"https://jobs.example.org/jobs?{query}"
     assert listed in message.body.splitlines()
 
 
-def test_alert_tells_twenty_vacancies_and_the_others_the_next_time():
-    make_alert()
-    for n in range(25):
-        make_vacancy(title=f"V{n}", publish_from=NOW - timedelta(minutes=n))
-    for day in range(3):
-        morning(NOW + day * DAY)
-    assert told() == {MAIL: [[f"V{n}" for n in range(20)], [f"V{n}" for n in range(20, 25)]]}
+def test_alert_shows_twenty_vacancies_and_tells_how_many_there_are(monkeypatch):
+    monkeypatch.setattr("applications.alerts.job.VACANCIES_MAX", 3)
+    for frequency in ("daily", "weekly"):
+        alert = make_alert(frequency=frequency, told_at=NOW - 7 * DAY)
+        for n in range(5):
+            make_vacancy(title=f"V{n}", publish_from=NOW - timedelta(minutes=n))
+        for day in (0, 1, 2, 7, 14):
+            morning(NOW + day * DAY)
+        assert told() == {MAIL: [["V0", "V1", "V2"]]}, frequency
+        message = Message.objects.get(kind="alert")
+        assert message.subject == "5 new vacancies"
+        assert "\n5 new vacancies match your job alert. These are the 3 newest:\n" in message.body
+        assert ">2 more new vacancies</a>" in message.html
+        assert alert.told.count() == 5
+        alert.delete()
+        Vacancy.objects.all().delete()
+
+
+def test_html_of_an_alert_says_what_its_text_says(settings):
+    """Nothing of a recruiter is markup, no image is loaded, and the links are those of the text."""
+    settings.SITE_COLOR = "#ffe08a"  # black text
+    BrandLink.objects.create(kind="imprint", language="nl", url="https://example.org/impressum")
+    alert = make_alert(language="nl")
+    vacancy = make_vacancy(title='<b onclick="x">R&D</b>', location="<i>Ghent", language="en")
+    morning()
+    email = as_email(Message.objects.get(kind="alert"))
+    parts = [part for part in email.message().walk() if not part.is_multipart()]
+    assert [part.get_content_type() for part in parts] == ["text/plain", "text/html"]
+    html = email.alternatives[0][0]
+    links = {each.replace("&amp;", "&") for each in re.findall(r'href="([^"]+)"', html)}
+    assert links == set(re.findall(r"https://\S+", email.body))
+    assert f"https://jobs.example.org/nl{vacancy.site_path}?source=alert" in links  # in the reader's language
+    assert f"https://jobs.example.org/nl/alerts/{alert_token(alert)}/unsubscribe" in links
+    assert re.findall("<(?:b|i|img|script|link)[ >]", html) == []
+    assert "color: #000000" in html
 
 
 def test_weekly_alerts_are_told_on_mondays_or_as_soon_as_possible():
@@ -282,7 +312,7 @@ def test_alert_of_a_brand_tells_its_vacancies_in_its_name(settings):
     site = f"https://jobs.acme.example/nl/alerts/{alert_token(alert)}"
     assert told() == {MAIL: [["Own"]]}
     assert email.from_email == '"Acme HR" <jobs@example.org>'
-    assert f"https://jobs.acme.example/jobs/{own.pk}-own?source=alert" in email.body
+    assert f"https://jobs.acme.example/nl/jobs/{own.pk}-own?source=alert" in email.body
     assert email.body.endswith(f"\n{site}/unsubscribe\n\nGroeten van Acme")
     assert email.extra_headers["List-Unsubscribe"] == f"<{site}/unsubscribe>"
 

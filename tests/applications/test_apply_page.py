@@ -96,7 +96,7 @@ def test_page_shows_the_title_and_the_form_in_the_language_of_the_form(client: C
     assert response.status_code == 200
     assert response["Content-Language"] == "nl"
     assert '<html lang="nl">' in html
-    assert "<h1>Verpleger &lt;b&gt;</h1>" in html
+    assert '<h1 lang="en" dir="auto">Verpleger &lt;b&gt;</h1>' in html
     assert set(hidden(html)) == {VERSION, NONCE}
     assert "Set-Cookie" not in response.headers
     assert response["Cache-Control"] == "private, no-cache"

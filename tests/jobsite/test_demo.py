@@ -1,5 +1,6 @@
 """`manage.py demo`: the command, and what it does not change."""
 
+import json
 import re
 import socket
 from datetime import UTC, datetime
@@ -121,3 +122,16 @@ def test_command_refuses_before_anything_is_created(settings):
             call_command("demo", f"--port={text}")
     assert not User.objects.exists()
     assert not Vacancy.objects.exists()
+
+
+def test_pay_in_the_texts_of_the_demo_is_that_of_the_facts():
+    other = {1500, 8}  # euros for a desk, and of a voucher
+    wrong = []
+    for row in json.loads(content.CONTENT.read_text())["vacancies"]:
+        found = re.findall(r"€ ?(\d[\d,.]*\d|\d)|(\d[\d \u00a0,]*\d|\d)[ \u00a0]€", row.get("offer", ""))
+        amounts = {
+            one.replace(",", "") or re.sub("[ \u00a0]", "", two).replace(",", ".") for one, two in found
+        }
+        stated = {float(row[name]) for name in ("pay_min", "pay_max") if name in row}
+        wrong += [(row["title"], each) for each in amounts if float(each) not in stated | other]
+    assert wrong == []

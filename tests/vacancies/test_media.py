@@ -322,6 +322,8 @@ def test_copy_is_a_smaller_webp(client: Client, kind: str, mode: str) -> None:
                 (copy_of(vacancy), 480), (copy_of(vacancy, 960), 960), (f"/media/{vacancy.image.name}", 1001),
             )
         ),
+        f"https://a.test{copy_of(vacancy).removesuffix('480.webp')}1200.jpg",
+        (1001, 333),
     )  # fmt: skip
 
 
@@ -336,7 +338,7 @@ def test_image_without_a_smaller_copy_is_shown_itself(client: Client, caplog: An
         f"No smaller copy of {torn.image.name}: OSError.",
         f"No smaller copy of {broken.image.name}: UnidentifiedImageError.",
     ]
-    assert picture(f"/media/{narrow.image.name}") == (480, 400, "")
+    assert picture(f"/media/{narrow.image.name}")[:3] == (480, 400, "")
     assert picture(f"/media/{broken.image.name}") is None
     for url in (
         "",

@@ -1,7 +1,7 @@
 """The models of vacancies."""
 
 from vacancies.models.approval import APPROVE, Approval, needs_approval, waiting_for_approval
-from vacancies.models.catalogue import Brand, Filter, FilterOption, Recruiter
+from vacancies.models.catalogue import Brand, BrandLink, Filter, FilterOption, Recruiter
 from vacancies.models.read_model import BucketCount, ListedVacancy, RenderedItem, VacancyCount
 from vacancies.models.requisition import Requisition
 from vacancies.models.saved_view import ListPreference, SavedView
@@ -36,6 +36,7 @@ __all__ = [
     "Audience",
     "Autosave",
     "Brand",
+    "BrandLink",
     "BucketCount",
     "Change",
     "DailyStatisticsBase",

@@ -5,12 +5,18 @@ from collections.abc import Iterable
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from forms_structure.models import Form
 from jobsite.api.absolute_urls import is_main_host
 from jobsite.fields import WebURLField
 from jobsite.unseen import plain_number
+from forms_structure.choices import Language
+from forms_structure.models import ConsentText, Form
+from jobsite.fields import WebURLField
+from jobsite.languages import LANGUAGES, site_language
 from vacancies.choices import EmploymentType, Keyword
 from vacancies.fields import HtmlField, SlugFromField, free_value
 from vacancies.querysets import FilterQuerySet
@@ -126,6 +132,73 @@ class Brand(models.Model):
     def clean(self) -> None:
         if is_main_host(self.host):
             raise ValidationError({"host": _("This is the host of the main site. Enter another one.")})
+
+
+class BrandLink(models.Model):
+    """A link that the pages of a brand and its emails have at the end, or those of the whole site."""
+
+    MAX = 6  # of a brand, or of the site, in a language
+
+    class Kind(models.TextChoices):
+        PRIVACY = "privacy", _("Privacy statement")
+        IMPRINT = "imprint", _("Imprint")
+        ACCESSIBILITY = "accessibility", _("Accessibility statement")
+        OTHER = "other", pgettext_lazy("a link", "Other")
+
+    brand = models.ForeignKey(
+        Brand, on_delete=models.CASCADE, null=True, blank=True, related_name="links", verbose_name=_("brand"),
+        help_text=_("If empty: for the site, and for brands without a link of this kind."),
+    )  # fmt: skip
+    kind = models.CharField(_("kind"), max_length=13, choices=Kind.choices)
+    label = models.CharField(
+        _("link text"), max_length=100, blank=True, default="", help_text=_("If empty: the name of its kind.")
+    )
+    url = WebURLField(_("address"), blank=False, help_text=_("Of a web page: https://…"))
+    language = models.CharField(_("language"), max_length=2, choices=Language.choices, default=site_language)
+
+    class Meta:
+        verbose_name = _("link of a brand")
+        verbose_name_plural = _("links of brands")
+        ordering = ["brand", "language", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                "kind", "language", Coalesce("brand", 0), condition=~models.Q(kind="other"),
+                name="brand_link_once",
+                violation_error_message=_("There is a link of this kind in this language already."),
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(kind="other", label=""), name="other_link_has_text",
+                violation_error_message=_("Enter the link text."),
+            ),
+        ]  # fmt: skip
+
+    def __str__(self) -> str:
+        return self.label or self.get_kind_display()
+
+    def clean(self) -> None:
+        others = BrandLink.objects.filter(brand=self.brand_id, language=self.language).exclude(pk=self.pk)
+        if others.count() >= self.MAX:
+            raise ValidationError(_("There are %(max)d links in this language already.") % {"max": self.MAX})
+
+    @classmethod
+    def shown(cls, language: str, brand: int | None = None) -> "list[BrandLink]":
+        """Return the links of `brand`, an id, in `language`; in place of a kind that it lacks, those of the
+        site. The right employer comes before the right language (docs/decisions.md #289), and the privacy
+        statement of the consent text after a link of the same employer."""
+        found = list(BrandLink.objects.filter(models.Q(brand=brand) | models.Q(brand=None)).order_by("pk"))
+        consent = ConsentText.objects.current(language, brand)
+        if consent.statement_url:
+            own = {"brand_id": consent.brand_number, "language": consent.language}
+            texts = {"label": consent.statement_label, "url": consent.statement_url}
+            found.append(BrandLink(kind=cls.Kind.PRIVACY, **own, **texts))
+        codes = (language, site_language(), *LANGUAGES)
+        found.sort(key=lambda link: (link.brand_id != brand, codes.index(link.language)))
+        best: dict[str, list[BrandLink]] = {kind: [] for kind in cls.Kind.values}
+        for link in found:
+            kept, place = best[link.kind], (link.brand_id, link.language)
+            if not kept or (link.kind == cls.Kind.OTHER and place == (kept[0].brand_id, kept[0].language)):
+                kept.append(link)
+        return [link for kept in best.values() for link in kept]
 
 
 class Recruiter(models.Model):

@@ -10,13 +10,15 @@ from django.db.models.functions import Upper
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
+from django.utils.text import slugify
+from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 
 from forms_structure.models import Form
 from forms_structure.roles import accepts_applications
 from jobsite.api.absolute_urls import host_url
 from jobsite.fields import WebURLField
-from jobsite.languages import site_language
+from jobsite.languages import site_language, supported
 from jobsite.text.iso_names import country_name
 from jobsite.text.language import recognised_language
 from vacancies.choices import (
@@ -405,9 +407,21 @@ class Vacancy(models.Model):
     def url(self) -> str:
         """The address of its page for people: on the website of its brand, else on the career site. A path if
         that has the host of this service; "" if there is no page."""
+        return self.url_in("")
+
+    def url_in(self, language: str | None = None) -> str:
+        """Return the address of its page in `language`, by default the active one; "" stands for its own."""
         if self.brand and self.brand.vacancy_url:
             return f"{self.brand.vacancy_url}{self.pk}"
-        return f"{self.site_base}{self.site_path}" if settings.CAREER_SITE and self.is_external else ""
+        has_page = settings.CAREER_SITE and self.is_external
+        path = self.path_in(get_language() or "" if language is None else language)
+        return f"{self.site_base}{path}" if has_page else ""
+
+    def path_in(self, language: str) -> str:
+        """Return the path of its page on the career site in `language`. In its own, it has no prefix: the one
+        address that search engines get (docs/decisions.md #290)."""
+        is_own = not language or language == supported(self.shown_language)
+        return self.site_path if is_own else f"/{language}{self.site_path}"
 
     @property
     def is_external(self) -> bool:

@@ -51,7 +51,7 @@ logger = logging.getLogger(__name__)
 
 # --- Requests ------------------------------------------------------------------------------------------
 
-_vacancy_page = re.compile("/jobs/([0-9]{1,18})(?:-|$)").match
+_vacancy_page = re.compile("(?:/[a-z]{2})?/jobs/([0-9]{1,18})(?:-|$)").match
 # Browsers begin their name with "Mozilla/", and so do many robots.
 _robot = re.compile(r"bot|crawl|spider|preview", re.IGNORECASE).search
 

@@ -5,7 +5,8 @@ const headers = token ? { "X-CSRFToken": token } : {}; // the application belong
 
 /** Loading the page again shows the thanks, not an empty form. */
 function onSent({ reference }) {
-  history.replaceState(null, "", `?${new URLSearchParams({ sent: reference })}`);
+  const language = new URLSearchParams(location.search).get("language");
+  history.replaceState(null, "", `?${new URLSearchParams({ sent: reference, ...(language && { language }) })}`);
   document.title = target.querySelector("h2").textContent;
 }
 

@@ -60,6 +60,7 @@ class Command(BaseCommand):
     def handle(self, *, no_serve: bool, port: int, **options: object) -> None:
         if not settings.DEBUG:
             raise CommandError("The demo needs DEBUG on: its passwords are public.")
+        base = f"http://{HOST}:{port}"
         if not no_serve:
             ensure_free(port)
         self.written = lambda: "Tables may have been created, but no content. Run it again."
@@ -80,7 +81,7 @@ class Command(BaseCommand):
                 applicant = User.objects.get(username="applicant")
                 created["applications"] = content.load_applications(user=applicant, at=timezone.now())
         try:
-            created["submissions"] = load_submissions(at=timezone.now())
+            created["submissions"] = load_submissions(at=timezone.now(), base_url=base)
         except SubmissionError as error:
             if error.status != HTTPStatus.SERVICE_UNAVAILABLE:
                 raise
@@ -88,7 +89,6 @@ class Command(BaseCommand):
         self.phase("Counting for the start page and the reports")
         call_command("update_statistics", stdout=StringIO())
         self.written = lambda: "All demo content was created."
-        base = f"http://{HOST}:{port}"
         self.finish(
             summary(created, new_accounts, base, is_served=not no_serve),
             url=base,

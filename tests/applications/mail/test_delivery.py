@@ -231,7 +231,7 @@ def test_email_that_cannot_be_made_fails(delivery, clock, mail_server, monkeypat
 
     Message.objects.update(to="mia@example.org", state="queued", finished_at=None)
     with monkeypatch.context() as patch:
-        patch.setattr("applications.mail.delivery.with_personal_links", lambda message: 1 / 0)
+        patch.setattr("applications.mail.delivery.with_personal_links", lambda *_: 1 / 0)
         assert work(delivery, clock) == ["failed"]
     assert only().error == "It could not be made: ZeroDivisionError."
 

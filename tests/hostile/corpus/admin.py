@@ -20,7 +20,7 @@ QUERIES = (
     "brand__id__exact=1&brand__id__exact=2", "p=1&p=2", "created_at__range=1", "title=%00", "title__exact=x",
 )  # fmt: skip
 CHANGELISTS = (
-    "vacancies/vacancy", "vacancies/brand", "vacancies/recruiter", "vacancies/filter", "vacancies/filteroption", "forms_structure/form", "forms_structure/consenttext",
+    "vacancies/vacancy", "vacancies/brand", "vacancies/brandlink", "vacancies/recruiter", "vacancies/filter", "vacancies/filteroption", "forms_structure/form", "forms_structure/consenttext",
     "applications/application", "applications/historyentry", "applications/stage", "applications/status", "applications/token", "applications/accesslog", "auth/user", "auth/group",
 )  # fmt: skip
 SEEN = {200, 302, 400, 403, 404, 405}

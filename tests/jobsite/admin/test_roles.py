@@ -32,6 +32,7 @@ MAY = {
     "vacancies.vacancy": {R: "vacd", E: "vacd", A: "v", D: "vacd"},
     "vacancies.vacancytemplate": {R: "vcd", E: "vcd", A: "v", D: "vcd"},  # added on the page of a vacancy
     "vacancies.brand": {R: "v", E: "vac", A: "v", D: "vacd"},
+    "vacancies.brandlink": {E: "vacd", A: "v", D: "vacd"},
     "vacancies.recruiter": {R: "vac", E: "vacd", A: "v", D: "vacd"},
     "vacancies.filter": {R: "v", E: "v", V: "vc", A: "v", D: "vc"},
     "vacancies.filteroption": {R: "v", E: "va", V: "vacd", A: "v", D: "vacd"},

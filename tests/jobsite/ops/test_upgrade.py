@@ -206,7 +206,7 @@ DESTRUCTIVE = (
 )  # fmt: skip
 # Tables with so few rows that locking them is not noticed.
 SMALL = {
-    "vacancies": {"brand", "filter", "filteroption", "recruiter", "bucketcount"},
+    "vacancies": {"brand", "filter", "filteroption", "recruiter", "bucketcount", "brandlink"},
     "forms_structure": {"form", "consenttext"},
     "applications": {"status", "stage", "emailoptout"},
     "jobsite": {"revision"},

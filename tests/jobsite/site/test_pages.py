@@ -4,11 +4,11 @@ import re
 from datetime import timedelta
 from html import unescape
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from django.db import OperationalError, connection
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.test import Client
 from django.urls import ResolverMatch
 from psycopg.errors import LockNotAvailable
@@ -20,6 +20,7 @@ from tests.factories import make_brand, make_vacancy
 from tests.vacancies.api.site import Site
 from vacancies.fields import slug_of
 from vacancies.models import Place, Vacancy
+from vacancies.models import BrandLink, Place, Vacancy
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)
@@ -317,6 +318,144 @@ def test_vacancy_is_in_its_own_language(client):
         assert re.findall(r"<h1([^>]*)>", body) == [f' lang="{text}" dir="auto"' if text else ""]
 
 
+def test_page_of_a_vacancy_keeps_the_language_and_the_list_of_the_visitor(client):
+    vacancy = make_vacancy(title="Nurse", language="en", form=make_form())
+    other = make_vacancy(title="Nachtzuster", language="nl", brand=vacancy.brand)
+    for path in ("/nl/jobs", f"/nl/brands/{vacancy.brand.slug}"):
+        body = get(client, f"{path}?filter[search]=nurse&sort=title&source=mail")
+        [link] = [unescape(each) for each in re.findall('href="([^"]*/jobs/[0-9]+-nurse[^"]*)"', body)]
+        assert urlsplit(link).path == f"/nl{vacancy.site_path}"
+        page = get(client, link)
+        assert '<html lang="nl">' in page
+        assert '<h1 lang="en" dir="auto">Nurse</h1>' in page
+        assert "Gepubliceerd op" in page
+        [back] = [unescape(each) for each in re.findall('class="back"><a href="([^"]*)"', page)]
+        query = QueryDict(urlsplit(back).query)
+        assert urlsplit(back).path == "/nl/jobs"
+        assert {**query.dict()} | {"filter[brand]": "acme"} == {
+            "filter[search]": "nurse", "sort": "title", "source": "mail", "filter[brand]": "acme",
+        }  # fmt: skip
+        assert ("filter[brand]" in query) == ("brands" in path)
+        assert titles(get(client, back)) == ["Nurse"]
+        assert f'href="/nl/brands/{vacancy.brand.slug}"' in page
+        assert canonical(page) == f"http://testserver{vacancy.site_path}"  # one address for search engines
+        assert f'href="/apply/{vacancy.pk}?source=mail&amp;language=nl"' in page
+    assert urlsplit(client.get(f"/nl{other.site_path}")["Location"]).path == other.site_path
+    assert client.get(f"/nl/jobs/{vacancy.pk}?list=x")["Location"] == f"/nl{vacancy.site_path}?list=x"
+    assert f'href="http://testserver{other.site_path}"' in get(client, "/nl/jobs")
+    assert f'href="http://testserver/en{other.site_path}"' in get(client, "/jobs")
+
+
+def test_way_back_leads_to_no_other_site_and_adds_no_markup(client):
+    vacancy = make_vacancy()
+    for query in (
+        "//evil.test",
+        "https://evil.test/?a=b",
+        "filter[search]=%22><script>",
+        "x" * 3000,
+        "&&=",
+        "%00",
+    ):
+        body = client.get(vacancy.site_path, {"list": query}).content.decode()
+        [back] = [unescape(each) for each in re.findall('class="back"><a href="([^"]*)"', body)]
+        assert back.startswith("/jobs"), query
+        assert {*QueryDict(urlsplit(back).query)} <= {"filter[search]"}
+        assert "<script>" not in body
+
+
+def test_closed_and_unknown_pages_are_in_the_language_of_the_visitor(client):
+    closed = make_vacancy(language="nl", publish_from=NOW - 2 * DAY, publish_until=NOW)
+    hidden = make_vacancy(language="nl", status="draft")
+    for path, accepted, status, language in (
+        (closed.site_path, "fr", 410, "nl"), (f"/fr{closed.site_path}", "de", 410, "fr"),
+        (hidden.site_path, "fr", 404, "fr"), (f"/de{hidden.site_path}", "fr", 404, "de"),
+        ("/jobs/999999", "", 404, "en"), ("/nl/brands/none", "", 404, "nl"),
+    ):  # fmt: skip
+        response = client.get(path, headers={"Accept-Language": accepted})
+        assert (response.status_code, response["Content-Language"]) == (status, language), path
+        assert f'<html lang="{language}">' in response.content.decode()
+        assert response["Cache-Control"] == "no-store"
+
+
+def test_form_and_thanks_keep_the_language_of_the_page(client):
+    vacancy = make_vacancy(language="fr", form=make_form(language="fr"))
+    body = get(client, f"/apply/{vacancy.pk}?language=nl")
+    assert '<html lang="nl">' in body
+    assert '<div id="form" lang="fr"' in body
+    assert f'action="/apply/{vacancy.pk}?language=nl"' in body
+    assert f'class="back"><a href="/nl{vacancy.site_path}"' in body
+    assert '<html lang="fr">' in get(client, f"/apply/{vacancy.pk}?language=xx")
+    assert '<html lang="nl">' in get(client, "/apply/999999?language=nl", 404)
+
+
+# --- Links, logos and similar vacancies ----------------------------------------------------------
+
+
+def test_every_page_has_the_links_of_its_employer(client, settings):
+    acme = make_brand("Acme")
+    BrandLink.objects.create(kind="privacy", language="en", url="https://site.test/privacy?a=1&b=2")
+    BrandLink.objects.create(kind="imprint", language="en", url="https://site.test/imprint")
+    BrandLink.objects.create(kind="imprint", language="en", brand=acme, url="https://acme.test/imprint")
+    vacancy = make_vacancy(brand=acme, form=make_form())
+    gone = make_vacancy(brand=acme, publish_from=NOW - 2 * DAY, publish_until=NOW)
+    pages = {
+        "/jobs": 200, "/alerts": 200, "/jobs/999999": 404, "/jobs?filter[near]=x": 400, "/account/login": 200,
+        "/apply/999999": 404, "/account/receipt/x": 404, "/nothing": 404,
+    }  # fmt: skip
+    own = {
+        vacancy.site_path: 200, gone.site_path: 410, "/brands/acme": 200, f"/apply/{vacancy.pk}": 200,
+        "/alerts?filter[brand]=acme": 200,
+    }  # fmt: skip
+    for path, status in (pages | own).items():
+        body = get(client, path, status)
+        links = re.findall('<nav class="links".*?</nav>', body, re.DOTALL)
+        found = re.findall('href="([^"]*)"', "".join(links))
+        host = "acme.test" if path in own else "site.test"
+        assert found == ["https://site.test/privacy?a=1&amp;b=2", f"https://{host}/imprint"], path
+    for path in ("/alerts", f"/apply/{vacancy.pk}"):  # beside the button, too
+        assert get(client, path).count("https://site.test/privacy") == 2, path
+    settings.CAREER_SITE = False
+    for path in ("/account/login", f"/apply/{vacancy.pk}"):
+        assert "https://site.test/privacy" in get(client, path), path
+    settings.MULTI_BRANDING = False
+    assert "https://acme.test" not in get(client, f"/apply/{vacancy.pk}")
+
+
+def test_lists_of_several_brands_have_their_logos(client):
+    acme = make_brand("Acme", icon_small_url="https://acme.test/a.png")
+    make_vacancy(brand=acme)
+    logo = '<img class="logo" src="https://acme.test/a.png" alt="" width="40" height="40" loading="lazy">'
+    assert logo not in get(client, "/jobs")
+    make_vacancy(brand=make_brand("Other"))
+    make_vacancy(brand=None)
+    assert get(client, "/jobs").count('class="logo"') == get(client, "/jobs").count(logo) == 1
+    assert logo not in get(client, "/brands/acme")
+
+
+def test_similar_vacancies_are_public_ones_of_the_category_and_region(client, django_assert_max_num_queries):
+    here = {"functiongroup": ["Care"], "regions": ["Ghent"]}
+    vacancy = make_vacancy(title="Nurse", options=here)
+
+    def similar() -> list[str]:
+        body = get(client, vacancy.site_path)
+        return titles(body.partition('<section class="similar"')[2])
+
+    assert similar() == []
+    make_vacancy(title="Elsewhere", options={"functiongroup": ["Care"], "regions": ["Liège"]})
+    assert similar() == ["Elsewhere"]  # of the category, because none is of both
+    make_vacancy(title="Internal", audience="internal", options=here)
+    make_vacancy(title="Draft", status="draft", options=here)
+    make_vacancy(title="Clerk", options={"functiongroup": ["Office"], "regions": ["Ghent"]})
+    assert similar() == ["Elsewhere"]
+    for number in range(6):
+        make_vacancy(title=f"Nurse {number}", options=here)
+    assert similar() == [f"Nurse {number}" for number in (5, 4, 3, 2)]
+    with django_assert_max_num_queries(60):
+        similar()
+    lonely = make_vacancy(title="Lonely", options={})
+    assert "similar" not in get(client, lonely.site_path)
+
+
 # --- Content -----------------------------------------------------------------------------------
 
 
@@ -381,8 +520,10 @@ def test_source_is_passed_on(client):
     vacancy = make_vacancy(form=make_form())
     for query in ("source=a%26b", "utm_source=a%26b"):
         assert f'href="http://testserver{vacancy.site_path}?source=a%26b"' in get(client, f"/jobs?{query}")
-        assert f'href="/apply/{vacancy.pk}?source=a%26b"' in get(client, f"{vacancy.site_path}?{query}")
-    assert f'href="/apply/{vacancy.pk}"' in get(client, vacancy.site_path)
+        assert f'href="/apply/{vacancy.pk}?source=a%26b&amp;language=en"' in get(
+            client, f"{vacancy.site_path}?{query}"
+        )
+    assert f'href="/apply/{vacancy.pk}?language=en"' in get(client, vacancy.site_path)
     longest = "x" * 200  # that an application can have
     assert f'data-source="{longest}"' in get(client, f"/apply/{vacancy.pk}?utm_source={longest}x")
     make_vacancy()  # lists of several have an order
@@ -418,6 +559,8 @@ def test_page_is_cached_until_it_changes(settings, time_machine):
         before = site.requests
         assert site.body(path) == first[2]
         assert site.requests == before, f"{path} was not cached"
+    BrandLink.objects.create(kind="imprint", language="en", url="https://acme.test/imprint")
+    assert b"https://acme.test/imprint" in site.body("/jobs")
     Vacancy.objects.filter(pk=vacancy.pk).update(reference="B-8")
     assert b"B-8" in site.body(vacancy.site_path)
     time_machine.move_to(NOW + timedelta(hours=1), tick=False)

@@ -2,11 +2,15 @@
 
 import re
 from html import unescape
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from django.contrib.staticfiles import finders
 from django.core.files.base import ContentFile
+from PIL import Image
 
 from tests.factories import make_brand, make_vacancy
 from tests.vacancies.sample_files import encoded
@@ -47,14 +51,44 @@ def test_vacancy_has_its_short_description_and_image(client):
         "og:title": HOSTILE,
         "og:description": "Care & love Every day",
         "og:image": "https://acme.test/a.jpg",
+        "og:image:alt": HOSTILE,
+        "twitter:card": "summary",
     }
-    vacancy.image.save("a.jpg", ContentFile(encoded("JPEG", size=(1000, 400))))
-    smaller = f"http://testserver/media/{Path(vacancy.image.name).with_suffix('.960.webp')}"
-    assert read(client, vacancy.site_path)["og:image"] == smaller
     plain = make_vacancy(description=f"<p>{'long ' * 100}</p>", brand=brand)
     found = read(client, plain.site_path)
     assert found["og:image"] == "https://acme.test/logo.png"
     assert (len(found["description"]), found["description"][-1]) == (200, "…")
+
+
+def test_image_is_a_jpeg_of_the_size_that_the_page_names(client, settings, tmp_path):
+    """Whatever was uploaded: few of those who read og:image know WebP, and transparency would be black."""
+    for kind, size, expected in (
+        ("WEBP", (1000, 401), (1000, 401)), ("PNG", (1407, 333), (1200, 284)), ("JPEG", (50, 20), (50, 20)),
+    ):  # fmt: skip
+        vacancy = make_vacancy()
+        name = f"a.{kind.lower().replace('jpeg', 'jpg')}"
+        vacancy.image.save(name, ContentFile(encoded(kind, size=size)))
+        found = read(client, vacancy.site_path)
+        assert found["og:image"].endswith(f"{Path(vacancy.image.name).stem}.1200.jpg")
+        assert found["twitter:card"] == ("summary_large_image" if expected[0] > 600 else "summary")
+        answer = client.get(urlsplit(found["og:image"]).path)
+        assert (answer.status_code, answer["Content-Type"]) == (200, "image/jpeg")
+        with Image.open(BytesIO(answer.getvalue())) as image:
+            assert (image.format, image.size) == ("JPEG", expected)
+        assert (found["og:image:width"], found["og:image:height"]) == tuple(map(str, expected))
+
+
+def test_page_without_an_image_has_the_icon_of_its_brand_or_a_default(client):
+    brand = make_brand("Seen")
+    brand.icon_large.save("a.webp", ContentFile(encoded("WEBP", size=(64, 64))))
+    found = read(client, make_vacancy(brand=brand).site_path)
+    assert (found["og:image:width"], found["twitter:card"]) == ("64", "summary")
+    answer = client.get(urlsplit(found["og:image"]).path)
+    assert (answer["Content-Type"], answer.getvalue()[:3]) == ("image/jpeg", b"\xff\xd8\xff")
+    found = read(client, make_vacancy(image_url="https://acme.test/a.webp").site_path)
+    assert found["og:image"] == "http://testserver/static/jobsite/share.png"
+    with Image.open(finders.find("jobsite/share.png")) as image:
+        assert image.size == (int(found["og:image:width"]), int(found["og:image:height"]))
 
 
 def test_lists_have_a_description_and_the_logo(client):
@@ -62,7 +96,7 @@ def test_lists_have_a_description_and_the_logo(client):
     make_vacancy(brand=make_brand("Harbour", host=HOST))
     found = read(client, "/fr/jobs")
     assert (found["og:locale"], found["og:url"]) == ("fr_FR", "http://testserver/fr/jobs")
-    assert found["og:image"] == "http://testserver/static/logo.svg"
+    assert found["og:image"] == "http://testserver/static/jobsite/share.png"  # none of them shows SVG
     assert "Jobs & more" in found["description"]
     make_vacancy(brand=make_brand("Shipyard", description="<p>We build ships.</p>"))
     assert read(client, "/brands/shipyard")["description"] == "We build ships."
@@ -86,4 +120,6 @@ def test_lists_name_their_translations(client):
         (code, f"{url}?page%5Bnumber%5D=2") for code, url in expected
     ]
     assert alternates("/jobs", HOST)[0] == ("en", f"https://{HOST}/jobs")
-    assert alternates("/brands/acme") == []
+    brands = [(code, url.replace("/jobs", "/brands/acme")) for code, url in expected]
+    assert alternates("/brands/acme") == alternates("/fr/brands/acme") == brands
+    assert client.get("/en/brands/acme?x=1")["Location"] == "/brands/acme?x=1"

@@ -22,7 +22,7 @@ pytestmark = [
 MODELS = {
     *("auth.user", "auth.group", "forms_structure.consenttext", "forms_structure.form", "vacancies.brand"),
     *("vacancies.filter", "vacancies.filteroption", "vacancies.recruiter", "vacancies.vacancy"),
-    "vacancies.vacancytemplate",
+    *("vacancies.vacancytemplate", "vacancies.brandlink"),
     *("applications.token", "applications.accesslog", "applications.application", "applications.stage"),
     *("applications.status", "applications.historyentry", "applications.message"),
     "applications.mailtemplate",
