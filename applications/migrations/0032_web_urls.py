@@ -6,7 +6,7 @@ import jobsite.fields
 
 
 class Migration(migrations.Migration):
-    dependencies = [("applications", "0030_job_alerts")]
+    dependencies = [("applications", "0031_message_html")]
 
     operations = [
         migrations.SeparateDatabaseAndState(

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("vacancies", "0026_visits"),
+        ("vacancies", "0028_brand_link_trigger"),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("jobsite", "0005_erasures"),
+        ("jobsite", "0006_given_permissions"),
     ]
 
     operations = [
