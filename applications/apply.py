@@ -49,8 +49,6 @@ from forms_structure.structure import CONSENT, HONEYPOT, NO_TEXT
 from jobsite.api.absolute_urls import base_url, with_query
 from jobsite.api.permissions import lacks_factor
 from jobsite.api.problems import RETRY_AFTER
-from jobsite.languages import preferred_language
-from jobsite.api.throttling import RateLimit
 from jobsite.languages import LANGUAGES, preferred_language
 from jobsite.types import JsonObject
 from vacancies.api.v1 import find_published

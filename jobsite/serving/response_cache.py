@@ -29,10 +29,7 @@ from jobsite.serving import SOURCE, replica
 
 PREFIXES = ("/v1/", "/v0.1/")
 # The pages of the career site: its views say which of them may be stored.
-SITE = re.compile(rf"/(({'|'.join(LANGUAGES)})/)?jobs\b|/brands/")
-# The pages of the career site: its views say which of them may be stored. The files of the sitemap and the
-# feed of all vacancies are too large.
-SITE = re.compile(rf"/(({'|'.join(LANGUAGES)})/)?(jobs\b|brands/)|/sitemap\.xml")
+SITE = re.compile(rf"/(({'|'.join(LANGUAGES)})/)?(jobs\b|brands/)")
 MAX_KEY_LENGTH = 1000  # characters; our own links are shorter
 FLIGHT_TIMEOUT = 5  # seconds to wait for another thread that makes the same response
 MAX_AHEAD = 10  # seconds that an entry may be served by a database that is at an earlier revision

@@ -15,10 +15,7 @@ from django.utils.feedgenerator import Atom1Feed
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from jobsite.api.absolute_urls import absolute, with_source
-from jobsite.api import caching
-from jobsite.api.absolute_urls import with_query
-from jobsite.api.throttling import RateLimit
+from jobsite.api.absolute_urls import absolute, with_query
 from jobsite.languages import site_language
 from jobsite.site.hosts import Site
 from jobsite.site.jsonld import TEXTS
@@ -141,11 +138,8 @@ def _jobs(vacancy: Vacancy, base: str) -> Iterator[str]:
         "title": vacancy.title,
         "date": f"{vacancy.publish_from:%Y-%m-%dT%H:%M:%SZ}",  # in UTC
         "requisitionid": vacancy.reference or str(vacancy.pk),
-        "url": with_source(base + url if url.startswith("/") else url, "indeed"),
+        "url": with_query(base + url if url.startswith("/") else url, source="indeed"),
         "company": brand.name if brand else settings.SITE_NAME,
-        "requisitionid": item["reference"] or str(item["id"]),
-        "url": with_query(item["url"], source="indeed"),
-        "company": name_of_employer(item),
         "description": _ENTITY.sub(_character, texts),
         "salary": _salary(vacancy),
         "jobtype": ", ".join(types),

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, QueryDict
 from django.http import QueryDict
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
@@ -74,17 +73,12 @@ class Filters:
 
     def __init__(self, query: QueryDict, path: str) -> None:
         self.path = path
-        self.source = given_source(request.GET)
-        self.circle = Circle(request.GET)
-        # A form sends empty fields too. The values of checkboxes are one parameter each.
-        self.received: list[tuple[str, str]] = [
-            (plain if plain in OPTION_NAMES else name, value)
-            for name, values in meant_parameters(request.GET).lists()
         self.source = given_source(query)
+        self.circle = Circle(query)
         # A form sends empty fields too. The values of checkboxes are one parameter each.
         self.received: list[tuple[str, str]] = [
             (plain if plain in OPTION_NAMES else name, value)
-            for name, values in query.lists()
+            for name, values in meant_parameters(query).lists()
             for plain in [name.removesuffix("[]")]
             for each in values
             for value in (each.split(",") if plain in OPTION_NAMES else [each.strip()])

@@ -9,7 +9,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from jobsite.api.absolute_urls import with_source
 from jobsite.fields import web_url
 from jobsite.languages import site_language
 from jobsite.text.formats import format_date

@@ -72,7 +72,6 @@ def on_site(view: View) -> View:
             template, status, wait = "refused.html", refusal.status, refusal.retry_after
         except NotReadyError:
             template, status, wait = "refused.html", 503, RETRY_AFTER
-        with translation.override(site_language()):
         accepted = request.headers.get("Accept-Language", "")
         with translation.override(kwargs.get("language") or preferred_language(accepted)):
             response = respond(site, template, {}, status=status)

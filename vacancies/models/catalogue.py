@@ -9,14 +9,12 @@ from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from forms_structure.models import Form
-from jobsite.api.absolute_urls import is_main_host
-from jobsite.fields import WebURLField
-from jobsite.unseen import plain_number
 from forms_structure.choices import Language
 from forms_structure.models import ConsentText, Form
+from jobsite.api.absolute_urls import is_main_host
 from jobsite.fields import WebURLField
 from jobsite.languages import LANGUAGES, site_language
+from jobsite.unseen import plain_number
 from vacancies.choices import EmploymentType, Keyword
 from vacancies.fields import HtmlField, SlugFromField, free_value
 from vacancies.querysets import FilterQuerySet

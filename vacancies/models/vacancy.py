@@ -9,8 +9,6 @@ from django.db.models import F, Q
 from django.db.models.functions import Upper
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext
-from django.utils.text import slugify
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 
