@@ -1,6 +1,5 @@
-"""Tables of the whole site: the revision of the public content, the record of erasures, and how the jobs of
-the dispatcher go."""
-"""Tables of the whole site: the revision of the public content, and records of erasures and roles."""
+"""Tables of the whole site: the revision of the public content, records of erasures and roles, and how the jobs
+of the dispatcher go."""
 
 from django.db import models
 from django.utils import timezone
@@ -46,6 +45,8 @@ class JobRun(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
 class GivenPermissions(models.Model):
     """The permissions that `create_roles` gave a role last. The next run knows from them what the site added
     or removed (jobsite/accounts/roles.py)."""

@@ -7,9 +7,8 @@ from urllib.parse import quote
 from django.db import transaction
 
 from applications.alerts.mail import queue_confirmation
-from applications.mail.outbox import is_one_too_many
-from applications.models import JobAlert, Message
 from applications.alerts.queries import values_of
+from applications.mail.outbox import is_one_too_many
 from applications.models import JobAlert, Message, ToldVacancy
 from applications.models.alert import QUERY_MAX
 from applications.querysets import folded_address

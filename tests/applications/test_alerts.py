@@ -23,9 +23,8 @@ from tests.conftest import NOW
 from tests.factories import make_brand, make_option, make_vacancy
 from tests.vacancies.test_languages import MARK, leftovers
 from vacancies.choices import Fact
-from vacancies.models import Requisition
-from vacancies.operations.options import merge_options, values_replaced
 from vacancies.models import BrandLink, Requisition, Vacancy
+from vacancies.operations.options import merge_options, values_replaced
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at")]
 DAY = timedelta(days=1)

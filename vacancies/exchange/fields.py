@@ -92,15 +92,12 @@ class PhoneField(LineField):
 class UrlField(TextField):
     """An http or https URL, with the validators of the models."""
 
-    def to_internal_value(self, data: Any) -> str:
-        return _seen(self, super().to_internal_value(data), visible)
-
     def __init__(self, **kwargs: Any) -> None:
         defaults = {"max_length": 1000, "validators": WebURLField.default_validators}
         super().__init__(**defaults | kwargs)
 
     def to_internal_value(self, data: Any) -> str:
-        return _converted(self, super().to_internal_value(data))
+        return _seen(self, _converted(self, super().to_internal_value(data)), visible)
 
 
 class ChoiceField(serializers.ChoiceField):
@@ -243,6 +240,9 @@ class EndField(DateTimeField):
 def _seen(field: serializers.Field, text: str, rule: Callable[[str], str]) -> str:
     if (plain := rule(text)) != text:
         _report(field, "control_characters", f"removed what nobody sees; received {format_value(text)}")
+    return plain
+
+
 def _converted(field: serializers.Field, text: str) -> str:
     plain = without_entities(text)
     if plain != text:

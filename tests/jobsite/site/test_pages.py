@@ -19,7 +19,6 @@ from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
 from tests.vacancies.api.site import Site
 from vacancies.fields import slug_of
-from vacancies.models import Place, Vacancy
 from vacancies.models import BrandLink, Place, Vacancy
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
