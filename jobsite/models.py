@@ -1,5 +1,5 @@
-"""Tables of the whole site: the revision of the public content, records of erasures and roles, and how the jobs
-of the dispatcher go."""
+"""Tables of the whole site: the revision of the public content, records of erasures and roles, and how the
+jobs of the dispatcher go."""
 
 from django.db import models
 from django.utils import timezone
