@@ -8,7 +8,7 @@ parses each header. Of the calendar, only the lines that say who answered what a
 import re
 from collections.abc import Iterator
 from email.message import Message
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from icalendar.parser import Contentline
 
@@ -52,7 +52,7 @@ def _calendars(content: bytes) -> Iterator[bytes]:
             pending += re.split(line, body, maxsplit=PARTS_MAX)[1:]
         elif part.get_content_type() == "text/calendar":
             part.set_payload(body.decode("ascii", "surrogateescape"))
-            yield part.get_payload(decode=True)
+            yield cast(bytes, part.get_payload(decode=True))
 
 
 def _answer(calendar: bytes) -> Answer | None:

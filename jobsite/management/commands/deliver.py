@@ -31,7 +31,11 @@ def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
         ConsentReminders, JobAlerts,
     )  # fmt: skip
     others: list[Job] = [*(kind(base_url) for kind in kinds), MergeJob(), PhoneDigits()]
-    lanes = {"mailbox": [Replies(base_url)], "others": others, "emails": [MailDelivery()]}
+    lanes: dict[str, list[Job]] = {
+        "mailbox": [Replies(base_url)],
+        "others": others,
+        "emails": [MailDelivery()],
+    }
     return Dispatcher(lanes, lock=database_lock(), stop=stop, journal=Journal())
 
 
