@@ -108,7 +108,7 @@ if settings.METRICS_PORT:
     from jobsite.ops import metrics
     from vacancies import metrics as of_vacancies
 
-    metrics.start(lambda: chain[Metric](of_vacancies.collect(), of_applications.collect()))
+    metrics.start(lambda: chain(of_vacancies.collect(), of_applications.collect()))
     count = metrics.count
 
 _requests = Requests(

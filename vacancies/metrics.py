@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.db.models import Min
 from django.utils import timezone
-from prometheus_client.metrics_core import GaugeMetricFamily
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
 from jobsite.ops.metrics import gauge
 from jobsite.serving.revision import read_state
@@ -15,7 +15,7 @@ from vacancies.readmodel.totals import is_maintained, read_totals
 COUNT_MAX = 10_000  # rows counted for each state: more are reported as this number
 
 
-def collect() -> Iterator[GaugeMetricFamily]:
+def collect() -> Iterator[Metric]:
     """Yield the vacancies by state and list, the revision, and how long maintenance is overdue."""
     now = timezone.now()
     vacancies = Vacancy.objects.order_by()
