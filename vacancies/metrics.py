@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.db.models import Min
 from django.utils import timezone
-from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.metrics_core import Metric
 
 from jobsite.ops.metrics import gauge
 from jobsite.serving.revision import read_state

@@ -22,7 +22,7 @@ from django.conf import settings
 from django.contrib.auth.signals import user_logged_in, user_login_failed
 from prometheus_client import CollectorRegistry, Counter, Histogram, Metric, values
 from prometheus_client.exposition import ThreadingWSGIServer, make_wsgi_app
-from prometheus_client.metrics_core import GaugeMetricFamily
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from jobsite.api.document import version
@@ -107,7 +107,7 @@ class GaugeCollector:
     request.
     """
 
-    def __init__(self, database_gauges: Callable[[], Iterable[GaugeMetricFamily]]) -> None:
+    def __init__(self, database_gauges: Callable[[], Iterable[Metric]]) -> None:
         def probe() -> object:
             return health.on_dedicated_connection(lambda: list(database_gauges()))
 
@@ -157,7 +157,7 @@ class _Handler(WSGIRequestHandler):
         """Do not log requests for metrics."""
 
 
-def start(database_gauges: Callable[[], Iterable[GaugeMetricFamily]]) -> None:
+def start(database_gauges: Callable[[], Iterable[Metric]]) -> None:
     """Count sign-ins, and serve the metrics from a thread."""
     for signal, receiver in (
         (user_logged_in, _signed_in),
