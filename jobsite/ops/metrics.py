@@ -22,7 +22,7 @@ from django.conf import settings
 from django.contrib.auth.signals import user_logged_in, user_login_failed
 from prometheus_client import CollectorRegistry, Counter, Histogram, Metric, values
 from prometheus_client.exposition import ThreadingWSGIServer, make_wsgi_app
-from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from jobsite.api.document import version
