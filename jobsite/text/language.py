@@ -23,6 +23,7 @@ def recognised_language(texts: Iterable[str]) -> str:
 @cache
 def _identifier() -> Any:
     """Return the model, which takes half a second and 80 MB: only processes that need it load it."""
+    # numpy and the model are slow to load
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True, min_confidence=CONFIDENCE)

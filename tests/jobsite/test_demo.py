@@ -47,7 +47,7 @@ def test_each_phase_is_printed(settings, monkeypatch):
     settings.DEBUG = True
     for name in ("load", "load_applications"):
         monkeypatch.setattr(content, name, lambda **values: {})
-    monkeypatch.setattr(demo, "load_submissions", lambda at: 0)
+    monkeypatch.setattr(demo, "load_submissions", lambda **values: 0)
     monkeypatch.setattr(demo, "call_command", lambda *words, **options: None)
     run(errors := StringIO())
     assert errors.getvalue().splitlines() == [
