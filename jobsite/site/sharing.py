@@ -4,7 +4,6 @@ from typing import Any
 
 from babel.core import get_global
 from django.templatetags.static import static
-from django.utils.text import Truncator
 
 from jobsite.site.hosts import Site
 from vacancies.image_copies import picture
@@ -21,12 +20,16 @@ def share(site: Site, *, title: str, description: str, image: str, language: str
         image, size = static("jobsite/share.png"), (1200, 630)
     return {
         "title": title,
-        "description": Truncator(description).chars(DESCRIPTION_MAX),
+        "description": _shortened(description),
         "image": site.url(image) if image.startswith("/") else image,
         "size": size,
         "card": "summary_large_image" if size and size[0] >= 600 else "summary",
         "locale": _locale(language),
     }
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= DESCRIPTION_MAX else f"{text[: DESCRIPTION_MAX - 1].rstrip()}…"
 
 
 def _locale(language: str) -> str:

@@ -19,6 +19,7 @@ class Questions(forms.Form):
     name = forms.CharField(help_text=NAME)
 
 
+@pytest.mark.django_db
 def test_help_text_is_escaped_unless_it_is_marked_safe(rf: Any) -> None:
     for text, expected in ((NAME, ESCAPED), (format_html("<b>{}</b>", NAME), f"<b>{ESCAPED}</b>")):
         form = Questions()
