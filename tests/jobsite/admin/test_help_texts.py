@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from django import forms
 from django.template.loader import render_to_string
 from django.test import Client

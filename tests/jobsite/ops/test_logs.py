@@ -348,7 +348,7 @@ def test_logs_contain_no_personal_data_and_no_secrets(written, client, settings,
 def test_command_is_logged(objects):
     with pytest.raises(CommandError):
         call_command("revoke_tokens", "nobody-here")
-    call_command("create_roles", stdout=io.StringIO())
+    call_command("create_roles", stdout=io.StringIO(), stderr=io.StringIO())
 
     lines = [line for line in objects() if line["logger"] == "jobsite.ops.commands"]
     for line in lines:
