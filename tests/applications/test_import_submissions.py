@@ -152,7 +152,7 @@ BROKEN = [
     (with_file(content=None), "may not be null"),
     (with_file(), "either content or path"),
     (with_file(content=CONTENT, path="a.pdf"), "either content or path"),
-    (with_file(content=b64encode(b"<svg onload=alert(1)>").decode()), "not accepted"),
+    (with_file(content=b64encode(b"<svg onload=alert(1)>").decode()), "in the format SVG"),
     (row(submission=submission(files=[{"field": "cv", "name": "a", "content": CONTENT}] * 2)), "more than"),
     (row(submission=submission(answers=[{"field": "a", "label": "a", "values": []}] * 2)), "more than"),
     (row(submission=submission(answers=[{"label": "a", "values": "text"}])), "list"),

@@ -34,7 +34,17 @@ from vacancies.admin.list.filters import REASONS
 from vacancies.admin.publication.actions import ACTIONS
 from vacancies.choices import Keyword
 from vacancies.history.versions import record
-from vacancies.models import Attachment, Brand, Change, Filter, State, Vacancy, VacancyTemplate, Version
+from vacancies.models import (
+    Attachment,
+    Brand,
+    BrandLink,
+    Change,
+    Filter,
+    State,
+    Vacancy,
+    VacancyTemplate,
+    Version,
+)
 from vacancies.previews import token_for
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
@@ -150,6 +160,7 @@ def shop(at: datetime) -> dict[Any, Any]:
     brand = Brand.objects.create(
         name=f"{MARK} brand", url="https://zyx.test", icon_small_url="https://zyx.test/i.png"
     )
+    BrandLink.objects.create(brand=brand, kind="other", label=f"{MARK} link", url="https://zyx.test")
     head = make_recruiter(f"{MARK} head", image_url="https://zyx.test/i.png")
     make_option("regions", f"{MARK} other")
     week = timedelta(days=7)
