@@ -125,6 +125,15 @@ class ApplicationQuerySet(models.QuerySet):
         latest = changes.filter(late).exclude(models.Exists(newer))
         return self.filter(withdrawn_at=None, pk__in=latest.values("application"))
 
+    def pay_not_told(self) -> Self:
+        """Those to vacancies in PAY_TOLD_IN of which neither the vacancy nor an email that was sent states
+        the pay."""
+        emails = self.model._meta.get_field("messages").related_model._default_manager
+        vacancies = self.model._meta.get_field("vacancy").related_model._default_manager
+        told = emails.filter(application=models.OuterRef("pk"), has_pay=True, state="sent")
+        where = self.filter(vacancy__in=vacancies.with_pay_to_tell().order_by().values("pk"))
+        return where.exclude(models.Exists(told))
+
     def assigned_to(self, user: User) -> Self:
         return self.filter(owner=user)
 

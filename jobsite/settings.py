@@ -427,6 +427,8 @@ APPLICATION_HISTORY = env.bool("APPLICATION_HISTORY", default=True)
 APPLICATIONS_KEPT_DAYS = env.int("APPLICATIONS_KEPT_DAYS", default=0)
 # Countries (ISO 3166-1) whose vacancies get a content warning without pay.
 PAY_REQUIRED_IN = env.countries("PAY_REQUIRED_IN", COUNTRIES)
+# Countries where applicants have to know the pay before an interview.
+PAY_TOLD_IN = env.countries("PAY_TOLD_IN", COUNTRIES)
 # A file with hashes of erased accounts, from which `restore` erases them again. Keep it with the backups.
 ERASURE_LOG = env.str("ERASURE_LOG", "")
 # Signs backups; `restore` then rejects unsigned archives. The fallbacks are earlier keys, which only verify.

@@ -1,5 +1,6 @@
 """The pay of a vacancy as text, in the active language."""
 
+import re
 from decimal import Decimal
 
 from babel.numbers import format_currency
@@ -11,6 +12,8 @@ from vacancies.choices import PayPeriod
 from vacancies.models import Vacancy
 
 Amount = Decimal | float
+# 3100, 3,100, 3.100,50 and 3 100: thousands, then decimals
+_NUMBER = re.compile(r"(\d{1,3}(?:[.,'’\s]\d{3})+|\d+)(?:[.,](\d{1,2}))?(?!\d)")
 
 
 def pay_text(vacancy: Vacancy) -> str:
@@ -41,6 +44,13 @@ def amount_text(lowest: Amount | None, highest: Amount | None, currency: str, pe
     else:
         return ""
     return f"{text} {PayPeriod(period).label}"
+
+
+def states_pay(vacancy: Vacancy, text: str) -> bool:
+    """Return whether `text`, in whatever language, has the lowest and the highest pay of `vacancy`."""
+    amounts = {Decimal(each) for each in (vacancy.pay_min, vacancy.pay_max) if each is not None}
+    stated = {Decimal(f"{re.sub('[^0-9]', '', whole)}.{part or 0}") for whole, part in _NUMBER.findall(text)}
+    return bool(amounts) and amounts <= stated
 
 
 def _money(amount: Amount, currency: str) -> str:

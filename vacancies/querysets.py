@@ -180,6 +180,12 @@ class VacancyQuerySet(PublishedQuerySet):
         """Vacancies for internal use: the audiences "internal" and "both"."""
         return self.in_list(VacancyList.INTERNAL)
 
+    def with_pay_to_tell(self) -> Self:
+        """Those whose applicants have to know the pay before an interview, and do not read it there."""
+        has_pay = Q(pay_min__isnull=False) | Q(pay_max__isnull=False)
+        found = self.filter(places__country__in=settings.PAY_TOLD_IN).exclude(has_pay, is_pay_public=True)
+        return found.distinct()
+
     def hot(self) -> Self:
         return self.filter(is_hot=True)
 

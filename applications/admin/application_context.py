@@ -26,6 +26,7 @@ from jobsite.languages import LANGUAGES
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
 from vacancies.access import scope_to_brands
+from vacancies.models import Vacancy
 
 MAX_OTHER_APPLICATIONS = 20  # at most so many other applications of the same person
 
@@ -69,8 +70,20 @@ def contact(application: Application) -> dict[str, object]:
         "tel": f"tel:{dialled}" if dialled else "",
         "verified": format_datetime(verified_at) if verified_at else "",
         "is_unverified": bool(application.email and not verified_at and not application.user_id),
+        "pay": pay_told(application),
         "language": gettext(LANGUAGES.get(application.language, "")) if application.language else "",
     }
+
+
+def pay_told(application: Application) -> str:
+    """Return when an email told the pay, or that none did, where PAY_TOLD_IN asks for it and the vacancy does
+    not state it; else ""."""
+    if not Vacancy.objects.filter(pk=application.vacancy_id).with_pay_to_tell().exists():
+        return ""
+    told = emails(application).filter(has_pay=True, state=Message.State.SENT).order_by("finished_at").first()
+    if told is None or told.finished_at is None:
+        return gettext("Not told yet: the law of its country wants it before an interview")
+    return gettext("Told on %(at)s") % {"at": format_datetime(told.finished_at)}
 
 
 def other_applications(user: User, application: Application) -> QuerySet:

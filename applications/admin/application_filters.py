@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.contrib.admin import ModelAdmin
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import AutocompleteSelectFilter, DropdownFilter
 
@@ -151,6 +152,19 @@ class MarkFilter(DropdownFilter):
         return queryset.filter(**condition)
 
 
+class PayFilter(DropdownFilter):
+    """By whether the applicant has to know the pay before an interview, and was not told it."""
+
+    title = pgettext_lazy("of a vacancy", "pay")
+    parameter_name = "pay"
+
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
+        return [("untold", _("Pay not told"))] if settings.PAY_TOLD_IN else []
+
+    def queryset(self, request: UserRequest, queryset: Any) -> QuerySet:  # type: ignore[override]
+        return queryset.pay_not_told() if self.value() == "untold" else queryset
+
+
 class RatingFilter(DropdownFilter):
     title = _("rating")
     parameter_name = "rating"
@@ -213,5 +227,5 @@ class WaitingFilter(DropdownFilter):
 
 FILTERS = (
     ("vacancy", VacancyFilter), StageFilter, ReasonFilter, AgeFilter, ReadFilter, DecisionFilter,
-    WaitingFilter, RatingFilter, MarkFilter, OwnerFilter, TagFilter, ReviewFilter,
+    WaitingFilter, RatingFilter, MarkFilter, PayFilter, OwnerFilter, TagFilter, ReviewFilter,
 )  # fmt: skip

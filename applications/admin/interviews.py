@@ -253,6 +253,7 @@ class InterviewPages(AdminPages):
             "entry": form.entry,
             "previews": _previews(emails or []),
             "is_previewed": emails is not None,
+            "lacks_pay": Application.objects.filter(pk=application.pk).pay_not_told().exists(),
             "overlaps": _overlaps(form) if emails is not None else [],
             "repeated": posted_again(request, "step"),
             "back": self.admin.page_of(request, application, "interviews"),

@@ -204,6 +204,9 @@ class SlotPages(AdminPages):
             "selection": selection,
             "people": [each for each in people if emails is None or each.pk in told],
             "left_out": [each for each in people if emails is not None and each.pk not in told],
+            "lacks_pay": Application.objects.filter(pk__in=[each.pk for each in people])
+            .pay_not_told()
+            .exists(),
             "email": emails[0] if emails else None,
             "is_previewed": emails is not None,
             "times": [format_period(start, start + length, zone) for start in form.starts],

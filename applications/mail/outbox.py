@@ -19,6 +19,7 @@ from jobsite.api.throttling import RateLimit, parse_rate
 from jobsite.db.locks import lock_transaction
 from jobsite.db.transactions import dry_run
 from jobsite.languages import supported
+from vacancies.pay import states_pay
 
 ADDRESS_MAX, SUBJECT_MAX = 254, 200  # characters
 INVALID_ADDRESS = gettext_noop("The address is not valid.")
@@ -86,6 +87,7 @@ def queue(
         body=as_body(body),
         html=html,
         link_marker=link_marker,
+        has_pay=bool(application and not recipient) and states_pay(application.vacancy, body),
         vacancies=list(vacancies),
         state=Message.State.FAILED if error else Message.State.QUEUED,
         error=error,

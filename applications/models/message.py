@@ -136,6 +136,7 @@ class Message(models.Model):
     body = models.TextField(_("body"))  # with `link_marker` in place of the secret of a personal link
     # The same as HTML, with the marker, or "": mail programs show one of both.
     html = models.TextField(blank=True, default="", db_default="", editable=False)
+    has_pay = models.BooleanField(default=False, db_default=False, editable=False)  # the body states the pay
     # Random, so that nothing that an applicant or recruiter writes has it. Empty: no personal link.
     link_marker = models.CharField(max_length=32, blank=True, default="", db_default="", editable=False)
     # The calendar entry (.ics) that it has, and whom it invites.
