@@ -55,6 +55,13 @@ class Server(imaplib.IMAP4_SSL):
             raise self.abort("too many bytes")
         return super().read(size)
 
+    def __exit__(self, *args: Any) -> None:
+        try:
+            super().__exit__(*args)
+        finally:  # imaplib leaves a connection open that it cannot log out
+            with suppress(OSError):
+                self.shutdown()
+
     def shutdown(self) -> None:
         self._end.cancel()
         super().shutdown()

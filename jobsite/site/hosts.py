@@ -176,5 +176,6 @@ def site_links(context: Context) -> list[BrandLink]:
     if "site" not in context:
         return []
     employer = context.get("employer") or getattr(context.get("vacancy"), "shown_brand", None)
-    brand = employer or context["site"].brand
+    # A sign-in view of a package has a `site` of its own. Such pages are on the main host.
+    brand = employer or getattr(context["site"], "brand", None)
     return BrandLink.shown(get_language() or site_language(), brand and brand.pk)

@@ -50,6 +50,7 @@ import django; django.setup()
 from django.core.management import call_command
 from django.test import Client
 call_command("check")
+call_command("migrate", verbosity=0)
 client = Client(headers={"host": "localhost"})
 page = client.get("/account/login").text
 there = client.get("/admin/login/?next=/admin/").status_code, client.get("/admin/")["Location"]

@@ -97,6 +97,7 @@ def test_request_is_logged(objects):
     }  # fmt: skip
 
 
+@pytest.mark.django_db
 def test_stream_is_logged_at_its_end(objects, tmp_path):
     def stream(body):
         def application(environ, start_response):

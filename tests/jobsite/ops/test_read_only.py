@@ -71,16 +71,14 @@ def test_probe_of_a_read_only_database(monkeypatch):
 
 @pytest.mark.each_database
 @pytest.mark.slow("CI also runs it on PostgreSQL")
-def test_database_that_takes_no_writes_is_read_only(transactional_db, tmp_path, monkeypatch):
+def test_database_that_takes_no_writes_is_read_only(transactional_db):
     probe = health.CachedProbe(health.report, 0)
     assert probe()["database"] == "ok"
-    if connection.vendor == "postgresql":
-        monkeypatch.setitem(
-            connection.settings_dict["OPTIONS"], "options", "-c default_transaction_read_only=on"
-        )
-    else:
-        monkeypatch.setitem(
-            connection.settings_dict, "NAME", f"file:{connection.settings_dict['NAME']}?mode=ro"
-        )
-        monkeypatch.setitem(connection.settings_dict["OPTIONS"], "uri", True)
-    assert probe()["database"] == "read-only"
+    options, settings = connection.settings_dict["OPTIONS"], connection.settings_dict
+    with pytest.MonkeyPatch.context() as patch:  # until the rows are restored
+        if connection.vendor == "postgresql":
+            patch.setitem(options, "options", "-c default_transaction_read_only=on")
+        else:
+            patch.setitem(settings, "NAME", f"file:{settings['NAME']}?mode=ro")
+            patch.setitem(options, "uri", True)
+        assert probe()["database"] == "read-only"
