@@ -87,7 +87,7 @@ def queue(
         body=as_body(body),
         html=html,
         link_marker=link_marker,
-        has_pay=bool(application and not recipient) and states_pay(application.vacancy, body),
+        has_pay=application is not None and not recipient and states_pay(application.vacancy, body),
         vacancies=list(vacancies),
         state=Message.State.FAILED if error else Message.State.QUEUED,
         error=error,
