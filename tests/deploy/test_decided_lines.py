@@ -98,6 +98,8 @@ DECIDES = re.compile(
     r"|\b(?:max|sum|abs|delta|increase|rate)\b"
 )
 ALERTS = {
+    "JobsLate": "ticket 2m: max > 600 or max == 1",
+    "EmailsWait": "ticket 1m: max > 600 or max [15m] > 20",
     "SiteDown": 'page 1m: {job="jobsite-outside"} == 0',
     "NodeDown": 'page 2m: {job="jobsite"} == 0',
     "NotReady": "page 5m: == 0",
