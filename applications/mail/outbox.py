@@ -26,6 +26,12 @@ INVALID_ADDRESS = gettext_noop("The address is not valid.")
 TOO_MANY = gettext_noop("Not sent: this address got many emails in a short time.")
 # Anybody can cause these, for any address. An applicant causes a confirmation in an account of their own.
 UNASKED = (Message.Kind.RECEIPT, Message.Kind.WITHDRAWAL)
+WRITTEN = (
+    Message.Kind.TEMPLATE,
+    Message.Kind.NOTICE,
+    Message.Kind.STAGE,
+    Message.Kind.INTERVIEW,
+)  # by people
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -87,7 +93,9 @@ def queue(
         body=as_body(body),
         html=html,
         link_marker=link_marker,
-        has_pay=application is not None and not recipient and states_pay(application.vacancy, body),
+        has_pay=bool(
+            application and kind in WRITTEN and not recipient and states_pay(application.vacancy, body)
+        ),
         vacancies=list(vacancies),
         state=Message.State.FAILED if error else Message.State.QUEUED,
         error=error,
