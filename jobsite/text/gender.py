@@ -4,7 +4,7 @@ The words are trades whose form names a gender. Dutch uses the masculine form fo
 forms and words with -man are listed. Words that are English, too, such as Manager, are left out.
 """
 
-_LETTER = "[a-zà-ÿ]"
+_LETTER = "[a-zà-ÿÀ-Þ]"
 _WORDS = {
     "de": (
         "(verkäufer|kassierer|entwickler|programmierer|informatiker|elektriker|elektroniker|mechaniker"
@@ -22,7 +22,7 @@ _WORDS = {
         "|(mon|éduca|direc|prépara|conduc|anima|opéra|forma|coordina|rédac|traduc|négocia|administra|install?a)"
         "(it|t)?(eur|rice)|(techn|électr|mécan|pharmac|informat|chirurg|gard|diétét)i?(c|g|d)?ien(ne)?"
         "|(infirm|cuisin|caiss|ouvr|pâtiss|jardin|plomb|menuis|charpent|magasin|polic|hôtel|épic)i(er|ère)"
-        "|(boulang|bouch|conseill)(er|ère)|(soign|enseign|gér|étudi|repr[ée]sent)ante?|assistante"
+        "|(boulang|bouch|conseill)(er|ère)|(soign|enseign|gér|étudi|repr(é|e)sent)ante?|assistante"
         "|(employ|charg|attach|délégu)ée?|avocate?|ingénieur|maçon|hôtesse|femme de (ménage|chambre)"
     ),
     "nl": (
@@ -32,15 +32,17 @@ _WORDS = {
         "|(timmer|vak|werk|brandweer)man"
     ),
 }
+# A database of the locale C does not know that Ä is ä.
+_ANY_CASE = {ord(each): f"[{each}{each.upper()}]" for each in "äöüèéêçô"}
 ONE_GENDER = {
-    language: rf"{'' if language == 'fr' else _LETTER + '*'}({words})([^-a-zà-ÿ]|$)"
+    language: rf"{'' if language == 'fr' else _LETTER + '*'}({words.translate(_ANY_CASE)})([^-a-zà-ÿÀ-Þ]|$)"
     for language, words in _WORDS.items()
 }
-ONE_GENDER["fr"] = f"(^|[^a-zà-ÿ]){ONE_GENDER['fr']}"
+ONE_GENDER["fr"] = f"(^|[^a-zà-ÿÀ-Þ]){ONE_GENDER['fr']}"
 # "(m/w/d)", "h/f", "Verkäufer/in", "Directeur / Directrice", "Leiter:in", "Kassier(ster)", "(gn)"
 BOTH_GENDERS = (
     rf"{_LETTER}[:*_·•.]{_LETTER}|{_LETTER} ?[/|] ?-?{_LETTER}|{_LETTER}\(-?{_LETTER}+\)"
-    r"|\([a-z] ?[,;] ?[a-z]|\(([mwfvhdx]{2,4}|gn)\)|-(euse|se|rice|ère|ne|e|in|innen|ster)([^a-zà-ÿ]|$)"
+    r"|\([a-z] ?[,;] ?[a-z]|\(([mwfvhdx]{2,4}|gn)\)|-(euse|se|rice|ère|ne|e|in|innen|ster)([^a-zà-ÿÀ-Þ]|$)"
     r"| (oder|bzw\.?|ou|of) |gender|geschlecht|geslacht|genres"
 )
-CAPITAL_I = r"[a-zäöüß]In(nen)?([^a-zà-ÿ]|$)"  # "VerkäuferIn": the case counts
+CAPITAL_I = r"[a-zäöüß]In(nen)?([^a-zà-ÿÀ-Þ]|$)"  # "VerkäuferIn": the case counts
