@@ -33,7 +33,7 @@ _WORDS = {
     ),
 }
 # A database of the locale C does not know that Ä is ä.
-_ANY_CASE = {ord(each): f"[{each}{each.upper()}]" for each in "äöüèéêçô"}
+_ANY_CASE = {ord(each): f"[{each}{each.upper()}]" for each in "äöüàâèéêçô"}
 ONE_GENDER = {
     language: rf"{'' if language == 'fr' else _LETTER + '*'}({words.translate(_ANY_CASE)})([^-a-zà-ÿÀ-Þ]|$)"
     for language, words in _WORDS.items()
