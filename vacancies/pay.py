@@ -47,10 +47,14 @@ def amount_text(lowest: Amount | None, highest: Amount | None, currency: str, pe
 
 
 def states_pay(vacancy: Vacancy, text: str) -> bool:
-    """Return whether `text`, in whatever language, has the lowest and the highest pay of `vacancy`."""
+    """Return whether `text`, in whatever language, has the lowest and the highest pay of `vacancy`, or its
+    note if it has no more."""
     amounts = {Decimal(each) for each in (vacancy.pay_min, vacancy.pay_max) if each is not None}
     stated = {Decimal(f"{re.sub('[^0-9]', '', whole)}.{part or 0}") for whole, part in _NUMBER.findall(text)}
-    return bool(amounts) and amounts <= stated
+    if amounts:
+        return amounts <= stated
+    note = " ".join(vacancy.pay_note.split())
+    return bool(note) and note in " ".join(text.split())
 
 
 def _money(amount: Amount, currency: str) -> str:

@@ -182,7 +182,7 @@ class VacancyQuerySet(PublishedQuerySet):
 
     def with_pay_to_tell(self) -> Self:
         """Those whose applicants have to know the pay before an interview, and do not read it there."""
-        has_pay = Q(pay_min__isnull=False) | Q(pay_max__isnull=False)
+        has_pay = Q(pay_min__isnull=False) | Q(pay_max__isnull=False) | ~Q(pay_note="")
         found = self.filter(places__country__in=settings.PAY_TOLD_IN).exclude(has_pay, is_pay_public=True)
         return found.distinct()
 

@@ -33,6 +33,7 @@ from django.utils.translation import gettext as _
 
 from jobsite.api import client_address
 from jobsite.api.absolute_urls import base_origin
+from jobsite.unseen import plain_number
 
 HAS_FACTORS = settings.SECOND_FACTOR != "off"
 WRONG_CODES, WRONG_CODES_MAX = "wrong_codes", 5  # consecutive, in one session
@@ -76,6 +77,7 @@ if HAS_FACTORS:
         """A form with a code of an app or a recovery code; wrong codes are counted."""
 
         def clean_code(self: Any) -> object:
+            self.cleaned_data["code"] = plain_number(self.cleaned_data["code"])  # as it was copied
             with count_wrong_codes(context.request, self.user):
                 return super().clean_code()  # type: ignore[misc]
 

@@ -1,5 +1,6 @@
 """The search, the filters and the order of a list, as the address of the page states them."""
 
+import re
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -8,7 +9,6 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from jobsite.api.pagination import NUMBER, SIZE
-from jobsite.api.parameter_names import FAMILIES, meant
 from jobsite.languages import site_language
 from jobsite.site.places import KM, Circle
 from jobsite.site.reading import Query
@@ -23,6 +23,12 @@ PAGE_SIZE = 20
 # Parameters that the page sets itself, or that say where a visitor comes from.
 OWN = (SIZE, "fields", "source", PLACE, KM)
 NAMES = (*VacancyFilterSet.base_filters, NUMBER)
+# Names without brackets by which a visitor means a parameter: the page says how it is written.
+HINTED = re.compile(
+    r"(?:q|query|search|page|sort(?:_?by)?|order(?:_?by)?|filter|field|region|category|brand|country)s?$"
+    r"|(?:page|filter|sort|field)s?[^a-z0-9_-]",
+    re.IGNORECASE,
+)
 BACK = "list"  # parameter of the page of a vacancy: the query of the list from which a visitor came
 
 
@@ -63,7 +69,7 @@ def meant_parameters(query: QueryDict) -> QueryDict:
     newsletter. To a client of the interface, they would be an error."""
     kept = query.copy()
     for name in query:
-        if "[" not in name and not name.lower().startswith(tuple(FAMILIES)) and not meant(name, NAMES, ()):
+        if "[" not in name and name not in (*NAMES, *OWN) and not HINTED.match(name):
             del kept[name]
     return kept
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from jobsite.api.absolute_urls import absolute
-from jobsite.serving.stored_documents import Document
+from jobsite.serving.stored_documents import Document, NotReadyError
 from jobsite.site.hosts import Site
 from jobsite.site.views import career_page
 from vacancies.models import Brand, Vacancy
@@ -52,8 +52,11 @@ def robots(request: HttpRequest) -> HttpResponse:
 
 def document(site: Site, name: str, brand: Brand | None, texts: Callable[[], Iterator[str]]) -> Document:
     """Return the document `name` of the site, or of one brand, with the vacancies that are public now. Counts
-    for the rate limit: raises RefusedError."""
-    interface = site.interface
+    for the rate limit: raises RefusedError. Raises NotReadyError for a host that is not the whole name in
+    ALLOWED_HOSTS while PUBLIC_BASE_URL is unset: clients could ask for any number of documents."""
+    interface, host = site.interface, site.request.get_host()
+    if not (settings.PUBLIC_BASE_URL or settings.DEBUG or host in settings.ALLOWED_HOSTS):
+        raise NotReadyError
     interface.read_shortest_list()
     key = name, site.url("/"), absolute(site.request, "/"), site.brand and site.brand.pk, brand and brand.pk
     until = partial(Vacancy.objects.next_change, after=interface.now)

@@ -11,12 +11,13 @@ from forms_structure import admin as builder
 from jobsite.accounts.lockout import name
 from jobsite.fields import PastedEmailField, WebURLField
 from jobsite.text.search import search_words
-from jobsite.unseen import DASHES, FILLERS, plain_number, visible
+from jobsite.unseen import CONTROL, DASHES, FILLERS, plain_number, visible
 from tests.applications.makers import PASSWORD, make_user
 from tests.applications.submissions.sending import VALUES, make_open_vacancy, send, version_of
 from vacancies.models import Recruiter
 
 NUMBERS = (
+    "\u2800+32 470 12\U000e0100 34\x02 56\ufffc",
     "\u202a+32 470 12 34 56\u202c", "\u200e+32\u00a0470\u202f12\u200734\u200956",
     "\ufeff+32 470\u201312\u201234\u201156",
     "+32\u00ad 470 12\ufe0f 34 56\u2060",
@@ -35,7 +36,9 @@ def test_numbers_are_read_as_people_see_them():
 def test_form_js_has_the_same_rules():
     folder = Path(builder.__file__).parent.parent / "static" / "forms_structure" / "form"
     script = (folder / "fields.js").read_text()
-    assert f"UNSEEN = /[\\p{{Cf}}{FILLERS.pattern[1:]}/gu" in script
+    of_script = FILLERS.pattern[1:].replace(r"\U000e0100-\U000e01ef", r"\u{e0100}-\u{e01ef}")
+    assert f"UNSEEN = /[\\p{{Cf}}{of_script}/gu" in script
+    assert f"CONTROL = /{CONTROL.pattern}/g" in script
     assert f"DASHES = /{DASHES.pattern}/g" in script
 
 

@@ -128,6 +128,9 @@ class Brand(models.Model):
         return self.name
 
     def clean(self) -> None:
+        if self.host and not (settings.PUBLIC_BASE_URL or settings.DEBUG):
+            text = _("Set PUBLIC_BASE_URL first: it tells which host is the main one.")
+            raise ValidationError({"host": text})
         if is_main_host(self.host):
             raise ValidationError({"host": _("This is the host of the main site. Enter another one.")})
 

@@ -32,6 +32,9 @@ def test_pay_is_stated_where_a_text_has_both_amounts_in_any_format():
     }
     assert {text: states_pay(vacancy, text) for text in texts} == texts
     assert not states_pay(Vacancy(), "0 to 0")
+    noted = Vacancy(pay_note="5000 PLN gross")
+    assert states_pay(noted, "Pay:\n5000  PLN gross")
+    assert not states_pay(noted, "5000")
 
 
 def test_recruiters_are_warned_until_the_pay_is_public_or_was_sent(office, settings):

@@ -173,7 +173,7 @@ def test_other_names_of_the_main_site_are_no_hosts_of_brands(brands, settings, r
             ("jobs.example.com", "jobs.example.com:81"),
             ("jobs.example.com:80",),
         ),
-        ("", (), ("jobs.example.com",)),
+        ("https://bücher.example.com", ("xn--bcher-kva.example.com",), ()),
     ):
         settings.PUBLIC_BASE_URL = base
         for name in names:
@@ -186,6 +186,9 @@ def test_other_names_of_the_main_site_are_no_hosts_of_brands(brands, settings, r
                 assert Site(rf.get("/jobs", headers={"host": host})).brand is None, host
         for name in others:
             Brand(name="New", slug="new", host=name).full_clean()
+    settings.PUBLIC_BASE_URL = ""
+    with pytest.raises(ValidationError, match="Set PUBLIC_BASE_URL first"):
+        Brand(name="New", slug="new", host="jobs.example.com").full_clean()
 
 
 def test_theme_of_a_brand_has_its_color_and_a_readable_text(client, brands):

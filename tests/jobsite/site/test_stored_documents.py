@@ -133,3 +133,17 @@ def test_a_document_that_cannot_be_stored_is_a_503(client, monkeypatch, tmp_path
     for suffix in ("gz", "xml"):
         next(folder().glob(f"*.{suffix}")).unlink()  # by a program that cleans /tmp
         assert b"Ghent" in body(client.get(FEED)), suffix
+
+
+def test_spellings_of_the_host_make_no_further_documents(client, made, settings):
+    settings.ALLOWED_HOSTS = [".example.org", "example.org"]
+    body(client.get("/sitemap.xml", HTTP_HOST="example.org"))
+    for host in ("Example.org", "example.org.", "example.org:1", "a.example.org"):
+        assert client.get("/sitemap.xml", HTTP_HOST=host).status_code == 503, host
+    assert len(made) == 1
+
+
+def test_client_that_refuses_gzip_gets_the_stored_file(client, made):
+    answer = client.get(FEED, headers={"accept-encoding": "gzip;q=0"})
+    assert (answer.get("Content-Encoding"), answer["Vary"]) == (None, "Accept-Encoding")
+    assert len(body(answer)) == int(answer["Content-Length"])

@@ -25,8 +25,9 @@ const NOT_TEXT = new Set("script style template noscript iframe object embed svg
 const SAFE_PROTOCOLS = new Set(["http:", "https:", "mailto:", "tel:"]);
 
 // Signs that address books and web pages add to what is copied
-const UNSEEN = /[\p{Cf}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]/gu;
-const DASHES = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g;
+const UNSEEN = /[\p{Cf}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\ufffc\u{e0100}-\u{e01ef}]/gu;
+const CONTROL = /[\x01-\x08\x0e-\x1f\x7f]/g;
+const DASHES = /[\u02d7\u2010-\u2015\u2043\u207b\u2212\ufe58\ufe63\uff0d]/g;
 
 /** Return a function that creates elements in `doc`. It omits null and false attributes and empty children. */
 export function maker(doc) {
@@ -118,7 +119,7 @@ function makeGroup({ make, words, id }, { name, type, required, options }, own, 
 }
 
 /** Return `text` without what nobody sees, and with plain spaces. jobsite/unseen.py has the same rules. */
-const visible = (text) => text.replace(UNSEEN, "").replace(/\s/g, " ").trim();
+const visible = (text) => text.replace(UNSEEN, "").replace(CONTROL, "").replace(/[\s\u2800]/g, " ").trim();
 
 /** Return the non-empty answers as strings: at most one, or several for a group of checkboxes. */
 export function answers({ controls }) {
