@@ -11,7 +11,6 @@ from django.utils.translation import pgettext_lazy
 
 from forms_structure.choices import Language
 from forms_structure.models import ConsentText, Form
-from jobsite.api.absolute_urls import is_main_host
 from jobsite.fields import WebURLField
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.unseen import plain_number
@@ -126,13 +125,6 @@ class Brand(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-    def clean(self) -> None:
-        if self.host and not (settings.PUBLIC_BASE_URL or settings.DEBUG):
-            text = _("Set PUBLIC_BASE_URL first: it tells which host is the main one.")
-            raise ValidationError({"host": text})
-        if is_main_host(self.host):
-            raise ValidationError({"host": _("This is the host of the main site. Enter another one.")})
 
 
 class BrandLink(models.Model):

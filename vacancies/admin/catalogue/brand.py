@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -18,7 +17,7 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from jobsite.admin.base import as_id, counted
-from jobsite.api.absolute_urls import host_url
+from jobsite.api.absolute_urls import host_url, is_main_host
 from jobsite.types import UserRequest
 from vacancies.access import brands_of, colleagues_of
 from vacancies.admin.base import ContentAdmin, thumbnail
@@ -42,7 +41,10 @@ class BrandForm(ModelForm):
         host = host.removesuffix("/").removesuffix(".")
         with suppress(UnicodeError):  # the validator refuses it
             host = host.encode("idna").decode()
-        if host and host in (urlsplit(settings.PUBLIC_BASE_URL).netloc.lower(), self.request_host):
+        known = settings.PUBLIC_BASE_URL or settings.DEBUG or host == self.initial.get("host")
+        if host and not known:
+            raise ValidationError(_("Set PUBLIC_BASE_URL first: it tells which host is the main one."))
+        if host and (is_main_host(host) or host == self.request_host):
             raise ValidationError(_("This is the host of the main site."), code="main")
         if host and Brand.objects.filter(host=host).exclude(pk=self.instance.pk).exists():
             raise ValidationError(_("Another brand has this host."), code="unique")
