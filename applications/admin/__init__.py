@@ -1,13 +1,5 @@
-"""The admin of applications: one module per noun. Importing a module registers it."""
+"""The admin of applications: a package per page. Importing a module registers it."""
 
-from applications.admin import (  # noqa: F401 - importing registers
-    access,
-    application,
-    brand,
-    mail_template,
-    message,
-    stage,
-    step,
-    user,
-    vacancy,
-)
+from applications.admin import application, brand, user, vacancy  # noqa: F401 - importing registers
+from applications.admin.catalogue import access, mail_template, message, stage  # noqa: F401
+from applications.admin.interviews import steps  # noqa: F401

@@ -17,13 +17,13 @@ from unfold.admin import checkbox
 from unfold.decorators import display
 from unfold.views import ChangeList
 
-from applications.admin.adding import ADD, add_view
-from applications.admin.application_filters import FILTERS
-from applications.admin.application_page import ApplicationPage
-from applications.admin.board import BoardAdmin
-from applications.admin.bulk_actions import BulkActionsAdmin
-from applications.admin.files import FilesAdmin
-from applications.admin.saved_views import ApplicationViews
+from applications.admin.list.adding import ADD, add_view
+from applications.admin.list.board import BoardAdmin
+from applications.admin.list.bulk_actions import BulkActionsAdmin
+from applications.admin.list.filters import FILTERS
+from applications.admin.list.saved_views import ApplicationViews
+from applications.admin.page.files import FilesAdmin
+from applications.admin.page.page import ApplicationPage
 from applications.models import Application, HistoryEntry, SubmissionFile
 from applications.querysets import ApplicationQuerySet, folded_address
 from jobsite.admin.base import counted

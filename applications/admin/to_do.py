@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from applications.admin.application_filters import undecided_before
-from applications.admin.origins import to_inform
+from applications.admin.list.filters import undecided_before
+from applications.admin.page.origins import to_inform
 from applications.models import Application, HistoryEntry, Stage
 from jobsite.days import start_of_day
 from jobsite.types import StrOrPromise, UserRequest

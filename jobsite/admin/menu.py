@@ -91,7 +91,7 @@ def settings_by_subject() -> list[tuple[StrOrPromise, list[dict[str, object]]]]:
                     "title": _("My emails"),
                     "icon": "notifications",
                     "link": reverse("admin:my_emails"),
-                    "permission": "applications.admin.my_emails.may_open",
+                    "permission": "applications.admin.catalogue.my_emails.may_open",
                 },
                 page(_("Stages"), "checklist", "applications.stage"),
                 page(_("Reasons"), "help_center", "applications.reason")

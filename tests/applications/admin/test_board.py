@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.functional import empty
 from pytest_django.asserts import assertContains, assertNotContains
 
-from applications.admin import board
+from applications.admin.list import board
 from applications.models import Application
 from applications.operations import move
 from tests.applications.admin.conftest import FOREIGN, apply, colleague, staff

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from pytest_django.asserts import assertContains, assertNotContains
 
-from applications.admin import bulk_email
+from applications.admin.list import bulk_email
 from applications.mail.delivery import MailDelivery
 from applications.models import AccessLog, Application, MailTemplate, Message, Stage
 from applications.operations import move

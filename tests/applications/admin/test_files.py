@@ -132,7 +132,7 @@ def test_page_without_scripts_has_links_and_opens_no_file(file) -> None:
 
 
 def test_what_cannot_be_shown_says_why(file, monkeypatch) -> None:
-    monkeypatch.setattr("applications.admin.files.PIXELS_MAX", 899)
+    monkeypatch.setattr("applications.admin.page.files.PIXELS_MAX", 899)
     small = encoded("PNG", size=(30, 30))
     header = b"IHDR" + (60_000).to_bytes(4) * 2 + small[24:29]
     huge = small[:12] + header + crc32(header).to_bytes(4) + small[33:]

@@ -7,7 +7,7 @@ from django.contrib.admin.models import LogEntry
 from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
-from applications.admin.review import MAX, page_in_series
+from applications.admin.page.review import MAX, page_in_series
 from applications.models import AccessLog, Application
 from tests.applications.admin.conftest import apply, staff
 from tests.applications.applicants import stages_of
@@ -71,7 +71,7 @@ def test_review_of_nothing_and_of_too_much_is_said(office, monkeypatch):
     response = office.anna.get(f"{LIST}review/?rating=5", follow=True)
     assert messages_of(response) == ["No applications."]
     assert MAX == 200
-    monkeypatch.setattr("applications.admin.review.MAX", 1)
+    monkeypatch.setattr("applications.admin.page.review.MAX", 1)
     apply(office.own.vacancy, stage=office.new)
     response = office.anna.get(f"{LIST}review/", follow=True)
     assert messages_of(response) == ["This review has the first 1 applications of the list."]

@@ -14,9 +14,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget, UnfoldBooleanWidget
 
-from applications.admin import application_context as shown
-from applications.admin.application_parts import ApplicationParts
 from applications.admin.brand_access import log_access
+from applications.admin.page import context as shown
+from applications.admin.parts import ApplicationParts
 from applications.mail import templates as mail
 from applications.mail.outbox import not_due
 from applications.models import Access, Application, MailTemplate, StageChange

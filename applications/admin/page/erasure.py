@@ -11,8 +11,8 @@ from django.urls import URLPattern
 from django.utils.translation import gettext as _
 
 from applications import privacy
-from applications.admin.application_parts import ApplicationParts
 from applications.admin.brand_access import log_access
+from applications.admin.parts import ApplicationParts
 from applications.models import Access, Application
 from applications.querysets import folded_address
 from jobsite.types import StrOrPromise, UserRequest

@@ -14,8 +14,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from applications.admin.application_parts import ApplicationParts
 from applications.admin.brand_access import log_access
+from applications.admin.parts import ApplicationParts
 from applications.models import Access, Application, Note
 from applications.operations.notes import add_note
 from applications.querysets import readers_of

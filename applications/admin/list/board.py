@@ -19,7 +19,7 @@ from django.utils.translation import gettext
 from unfold.contrib.filters.forms import AutocompleteDropdownForm
 
 from applications.admin.brand_access import BrandScopedNoAddAdmin
-from applications.admin.bulk_move import stages
+from applications.admin.moves.pages import stages
 from applications.admin.selection import NAMES, ApplicationSelection
 from applications.admin.vacancy import counts_by_stage
 from applications.models import Application, Stage

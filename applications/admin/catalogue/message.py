@@ -14,7 +14,7 @@ from django.views.generic import RedirectView
 from unfold.decorators import action, display
 
 from applications.admin.brand_access import BrandScopedNoAddAdmin, log_access
-from applications.admin.my_emails import my_emails
+from applications.admin.catalogue.my_emails import my_emails
 from applications.models import Access, Message
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.languages import site_language

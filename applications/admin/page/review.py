@@ -17,11 +17,11 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter
 
-from applications.admin.application_form import RATINGS
-from applications.admin.application_order import changelist_of
-from applications.admin.application_parts import CHANGE, ApplicationParts
 from applications.admin.brand_access import log_access
-from applications.admin.bulk_move import stages
+from applications.admin.moves.pages import stages
+from applications.admin.order import changelist_of
+from applications.admin.page.form import RATINGS
+from applications.admin.parts import CHANGE, ApplicationParts
 from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application, Stage
 from applications.querysets import ApplicationQuerySet

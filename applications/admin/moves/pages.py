@@ -23,8 +23,8 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from applications.admin.brand_access import BrandScopedNoAddAdmin, log_access
-from applications.admin.filling import filled_by, report_filled
-from applications.admin.move_form import MoveForm, email_context
+from applications.admin.moves.filling import filled_by, report_filled
+from applications.admin.moves.form import MoveForm, email_context
 from applications.admin.selection import ApplicationSelection
 from applications.mail.stage_email import sent_at
 from applications.models import Access, Application, Message, Stage, StageChange

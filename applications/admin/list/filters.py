@@ -13,9 +13,9 @@ from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import AutocompleteSelectFilter, DropdownFilter
 
-from applications.admin.assigning import tags_of
-from applications.admin.bulk_move import stages
-from applications.admin.review import ReviewFilter
+from applications.admin.moves.pages import stages
+from applications.admin.page.assigning import tags_of
+from applications.admin.page.review import ReviewFilter
 from applications.models import ApplicationTag, Reason
 from jobsite.admin.base import as_id
 from jobsite.types import StrOrPromise, UserRequest

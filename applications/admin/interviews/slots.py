@@ -20,7 +20,7 @@ from unfold.widgets import (
 )
 
 from applications.admin.brand_access import log_access
-from applications.admin.interviews import CHANGE, MeetingForm, initial_meeting, zones
+from applications.admin.interviews.pages import CHANGE, MeetingForm, initial_meeting, zones
 from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application, Offer, SlotSet
 from applications.operations.slots import SLOTS_MAX, offer_slots, planned_offers

@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import StackedInline
 from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSelectWidget
 
-from applications.admin.filling import filled_by
-from applications.admin.move_form import MoveForm
+from applications.admin.moves.filling import filled_by
+from applications.admin.moves.form import MoveForm
 from applications.models import Application, HistoryEntry, Stage, StageChange
 from jobsite.admin.base import as_id
 from jobsite.admin.datetime_fields import ZonedDateTimesAdmin

@@ -11,11 +11,11 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from applications import exports
-from applications.admin.assigning import assign_action, tag_action
 from applications.admin.brand_access import log_access
-from applications.admin.bulk_email import BulkEmailAdmin
+from applications.admin.interviews.slots import SlotPages
+from applications.admin.list.bulk_email import BulkEmailAdmin
+from applications.admin.page.assigning import assign_action, tag_action
 from applications.admin.selection import ApplicationSelection
-from applications.admin.slots import SlotPages
 from applications.models import Access, Application
 from applications.querysets import ApplicationQuerySet
 from applications.submissions import archive

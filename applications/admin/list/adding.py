@@ -34,8 +34,8 @@ from unfold.widgets import (
 )
 
 from applications.admin.brand_access import log_access
-from applications.admin.duplicates import Likely, likely_same
-from applications.admin.origins import CONTACT, ContactForm
+from applications.admin.page.duplicates import Likely, likely_same
+from applications.admin.page.origins import CONTACT, ContactForm
 from applications.mail.notice import purpose
 from applications.models import Access, Application, Note, Origin, SubmissionFile
 from applications.operations.adding import add_application

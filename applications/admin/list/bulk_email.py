@@ -17,11 +17,11 @@ from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from applications.admin.application_emails import WRITE, EmailForm, language_of
 from applications.admin.brand_access import log_access
-from applications.admin.bulk_move import BulkMoveAdmin, stage_sent_by, stages, status_context, time_sent_by
-from applications.admin.filling import undecided
-from applications.admin.move_form import MoveForm
+from applications.admin.moves.filling import undecided
+from applications.admin.moves.form import MoveForm
+from applications.admin.moves.pages import BulkMoveAdmin, stage_sent_by, stages, status_context, time_sent_by
+from applications.admin.page.emails import WRITE, EmailForm, language_of
 from applications.admin.selection import ApplicationSelection
 from applications.mail import templates as mail
 from applications.mail.outbox import not_due

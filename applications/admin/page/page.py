@@ -15,24 +15,24 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from applications.admin import application_context
-from applications.admin.application_emails import EmailsAdmin
-from applications.admin.application_form import ApplicationForm, StepInline
-from applications.admin.application_notes import NotesAdmin
-from applications.admin.application_order import neighbours
-from applications.admin.application_parts import CHANGE
-from applications.admin.assigning import assigned_context, owner_view, tag_view
 from applications.admin.brand_access import log_access
-from applications.admin.considering import consider_view
-from applications.admin.duplicates import likely_to_be_same
-from applications.admin.erasure import ErasureAdmin, may_erase
-from applications.admin.filling import report_filled
-from applications.admin.interviews import InterviewPages, interviews_context
-from applications.admin.move_form import email_context
-from applications.admin.origins import contact_view, informed_view, origin_context
-from applications.admin.review import ReviewAdmin, is_fragment
-from applications.admin.scorecards import scorecard_view, scorecards_context
-from applications.admin.slots import SlotPages
+from applications.admin.interviews.pages import InterviewPages, interviews_context
+from applications.admin.interviews.slots import SlotPages
+from applications.admin.moves.filling import report_filled
+from applications.admin.moves.form import email_context
+from applications.admin.order import neighbours
+from applications.admin.page import context as application_context
+from applications.admin.page.assigning import assigned_context, owner_view, tag_view
+from applications.admin.page.considering import consider_view
+from applications.admin.page.duplicates import likely_to_be_same
+from applications.admin.page.emails import EmailsAdmin
+from applications.admin.page.erasure import ErasureAdmin, may_erase
+from applications.admin.page.form import ApplicationForm, StepInline
+from applications.admin.page.notes import NotesAdmin
+from applications.admin.page.origins import contact_view, informed_view, origin_context
+from applications.admin.page.review import ReviewAdmin, is_fragment
+from applications.admin.page.scorecards import scorecard_view, scorecards_context
+from applications.admin.parts import CHANGE
 from applications.models import Access, Application
 from applications.operations import move, undo_moves
 from applications.querysets import readers_of

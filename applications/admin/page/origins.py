@@ -14,8 +14,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminEmailInputWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from applications.admin.application_parts import ApplicationParts
 from applications.admin.brand_access import log_access
+from applications.admin.parts import ApplicationParts
 from applications.mail.notice import purpose
 from applications.models import Access, Application, ConsentRequest, Origin, Submission
 from applications.models.origin import INFORMED_WITHIN

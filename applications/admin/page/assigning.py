@@ -11,8 +11,8 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from applications.admin.application_parts import ApplicationParts
 from applications.admin.brand_access import log_access
+from applications.admin.parts import ApplicationParts
 from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application, ApplicationTag, Tag
 from applications.operations.assigning import add_tag, assign, readers_of_all, remove_tag

@@ -1,0 +1,1 @@
+"""What applications refer to: stages, email templates, emails, the access log."""

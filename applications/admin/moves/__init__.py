@@ -1,0 +1,1 @@
+"""Moving applications to a stage: form, confirmation, result, undo."""

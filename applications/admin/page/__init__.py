@@ -1,0 +1,1 @@
+"""The page of an application, and the pages of its parts."""
