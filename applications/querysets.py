@@ -11,11 +11,13 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import models
-from django.db.models import F, FilteredRelation, Prefetch, Q
+from django.db.models import Count, F, FilteredRelation, Prefetch, Q
+from django.utils import timezone
 from django.utils.encoding import punycode
 
-from jobsite.days import days_after
+from jobsite.days import days_after, start_of_day
 from jobsite.text.search import search_words
+from vacancies.dates import end_of_day
 from vacancies.querysets import EVERY_BRAND
 from vacancies.search.rows import in_title, query_words
 
@@ -218,6 +220,11 @@ class ApplicationQuerySet(models.QuerySet):
             found |= Q(vacancy=int(word))
         return found
 
+    def counts_by_stage(self) -> dict[int | None, int]:
+        """Return the number of applications by the id of their stage."""
+        rows = self.with_stage().order_by().values_list("stage_id")
+        return dict(rows.annotate(count=Count("pk")))
+
 
 class HistoryQuerySet(models.QuerySet):
     def visible(self) -> Self:
@@ -247,6 +254,10 @@ class HistoryQuerySet(models.QuerySet):
     def ended(self, *, at: datetime) -> Self:
         """Interviews that ended at `at`, at most a week ago."""
         return self.interviews().filter(ends_at__lte=at, ends_at__gt=at - timedelta(days=7))
+
+    def today(self) -> Self:
+        first = timezone.localdate()
+        return self.filter(planned_at__gte=start_of_day(first), planned_at__lt=end_of_day(first))
 
     def in_order(self) -> Self:
         return self.order_by("planned_at", "created_at", "pk")

@@ -73,8 +73,8 @@ class AdminSite(UnfoldAdminSite):
     def get_urls(self) -> list[URLPattern | URLResolver]:
         """Put our views before those of unfold and Django with the same paths."""
         # The modules of these views register pages with this site, so they cannot be imported earlier.
-        from applications.admin.search import search
         from jobsite.admin.users import view_on_site
+        from jobsite.office.search import search
 
         return [
             path("search/", self.admin_view(search), name="search"),

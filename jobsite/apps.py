@@ -1,3 +1,5 @@
+from importlib import import_module
+
 from django.apps import AppConfig
 from django.conf import settings
 from django.contrib.admin import apps as admin
@@ -9,6 +11,10 @@ class AdminConfig(admin.AdminConfig):
 
     default = False  # of this module, JobsiteConfig is
     default_site = "jobsite.admin_site.AdminSite"
+
+    def ready(self) -> None:
+        super().ready()  # imports the admin of each app
+        import_module("jobsite.office")
 
 
 class JobsiteConfig(AppConfig):

@@ -497,7 +497,7 @@ UNFOLD = {
     "SITE_URL": None,  # there is no public home page: vacancies have "View on site"
     "SHOW_VIEW_ON_SITE": True,
     "SHOW_LANGUAGES": True,
-    "DASHBOARD_CALLBACK": "applications.admin.start_page.dashboard",
+    "DASHBOARD_CALLBACK": "jobsite.office.start_page.dashboard",
     "STYLES": [lambda request: static("jobsite/admin.css")],
     "SCRIPTS": [
         lambda request: static("jobsite/admin.js"),

@@ -1,8 +1,9 @@
 """Brand scoping: recruiters access the vacancies of their brands only (docs/decisions.md #56)."""
 
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from forms_structure.models import Form
 from jobsite.accounts import roles
 from vacancies.models import Brand, Vacancy, Version
 from vacancies.querysets import EVERY_BRAND, own_brand
@@ -53,3 +54,37 @@ def readable_by(user: User) -> QuerySet[Version]:
     """Return the versions from when the vacancy belonged to a brand of `user`. Without multi-branding, this
     includes versions without a brand, as in `editable_by`."""
     return Version.objects.filter(own_brand(user))
+
+
+def forms_for(user: User) -> QuerySet[Form]:
+    """Return the forms that `user` may see: the site's form, forms of their brands, and unused forms.
+
+    A form that extends another one is visible only if the other one is.
+    """
+    if user.has_perm(EVERY_BRAND):
+        return Form.objects.all()
+    # Read once: the conditions below repeat it eight times. And not joined: a form can have many vacancies.
+    in_use = Form.objects.filter(pk__in=Vacancy.objects.editable_by(user).values("form"))
+    used = Q(pk__in=list(in_use.values_list("pk", flat=True))) | Q(brands__in=brands_of(user))
+    ours = Form.objects.filter(used | Q(extensions__in=Form.objects.filter(used))).values("pk")
+    by_vacancy, by_brand = (model.objects.filter(form=OuterRef("pk")) for model in (Vacancy, Brand))
+    taken = Form.objects.filter(Exists(by_vacancy) | Exists(by_brand))
+    free = Form.objects.exclude(pk__in=taken.values("pk")).exclude(extensions__in=taken.values("pk"))
+    whole = Form.objects.filter(
+        Q(is_default=True) | Q(pk__in=ours) | Q(pk__in=free.values("pk")), extends=None
+    )
+    extending = Q(pk__in=free.values("pk"), extends__in=whole.values("pk"))
+    return Form.objects.filter(Q(pk__in=whole.values("pk")) | Q(pk__in=ours) | extending)
+
+
+def may_change_form(user: User, form: Form) -> bool:
+    """Return whether a change of `form` affects only the brands of `user`."""
+    if user.has_perm(EVERY_BRAND):
+        return True
+    if form.is_default or not forms_for(user).filter(pk=form.pk).exists():
+        return False
+    family = [form.pk, *form.extensions.values_list("pk", flat=True)]
+    own = Vacancy.objects.editable_by(user).values("pk")
+    others = Vacancy.objects.filter(form__in=family).exclude(pk__in=own)
+    brands = Brand.objects.filter(form__in=family).exclude(pk__in=brands_of(user).values("pk"))
+    return not (others.exists() or brands.exists())

@@ -5,7 +5,7 @@ from django.db import migrations
 from jobsite.ops.online_migrations import without_lock_timeout
 
 INDEX = "applications_name_search"
-# As in applications/admin/search.py.
+# As in jobsite/office/search.py.
 NAMES = "upper(given_name || ' ' || family_name || ' ' || email_folded)"
 
 

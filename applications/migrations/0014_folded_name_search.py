@@ -6,7 +6,7 @@ from jobsite.db.folding import folded_sql
 from jobsite.ops.online_migrations import without_lock_timeout
 
 INDEX, OLD = "applications_folded_search", "applications_name_search"
-# As in applications/admin/search.py.
+# As in jobsite/office/search.py.
 NAMES = folded_sql("(given_name || ' ' || family_name || ' ' || email_folded)")
 
 

@@ -58,7 +58,7 @@ def daily_work() -> list[dict[str, object]]:
         },
         page(_("Applications"), "inbox", "applications.application")
         | {
-            "badge": "applications.admin.to_do.unread_count",
+            "badge": "jobsite.office.to_do.unread_count",
             "badge_unit": pgettext_lazy("applications", "new"),
         },
         page(_("Interviews and tasks"), "calendar_month", "applications.historyentry"),

@@ -61,7 +61,7 @@ class PermissionsAdmin(JobsiteAdmin):
 
 
 class UserAdmin(BaseUserAdmin, PermissionsAdmin):  # type: ignore[misc]  # get_actions of Django 6.1
-    """Accounts and passwords. applications/admin/user.py adds brands and invitations, and registers it."""
+    """Accounts and passwords. jobsite/office/user.py adds brands and invitations, and registers it."""
 
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm

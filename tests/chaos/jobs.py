@@ -97,8 +97,8 @@ class Run:
         """Return the number of late jobs in the metric, and the texts of the check and the start page."""
         from django.contrib.auth import get_user_model
 
-        from applications.admin.start_page import problems
         from applications.metrics import collect
+        from jobsite.office.start_page import problems
         from jobsite.ops.jobs import LATE_AFTER, jobs_complete
 
         [ages] = [each for each in collect() if each.name == "jobsite_job_age_seconds"]

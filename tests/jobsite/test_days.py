@@ -11,7 +11,6 @@ from django.conf import settings as django_settings
 from django.core.management import call_command
 from django.test import Client, override_settings
 
-from applications.admin.to_do import planned_today
 from applications.models import Application, HistoryEntry, StageChange
 from jobsite.days import days_after, start_of_day
 from tests.applications.makers import (
@@ -170,4 +169,4 @@ def test_a_day_without_midnight_is_one_in_texts_and_lists(settings, time_machine
     time_machine.move_to(datetime(2027, 3, 28, 12, tzinfo=UTC), tick=False)
     application, first = make_application(), datetime(2027, 3, 28, 1, tzinfo=UTC)
     steps = [make_step(application, planned_at=first + timedelta(minutes=n)) for n in (-1, 0)]
-    assert list(planned_today(HistoryEntry.objects.all())) == steps[1:]
+    assert list(HistoryEntry.objects.today()) == steps[1:]

@@ -1,4 +1,4 @@
-"""The changelist and the form of vacancies. `applications.admin.vacancy` registers this class, because it
+"""The changelist and the form of vacancies. `jobsite.office.vacancy` registers this class, because it
 adds the number of applications."""
 
 from typing import Any
@@ -17,9 +17,8 @@ from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.text.iso_names import country_name
 from jobsite.types import Context, StrOrPromise, UserRequest
-from vacancies.access import brands_of, preselected_brand
+from vacancies.access import brands_of, forms_for, preselected_brand
 from vacancies.admin.base import ContentAdmin
-from vacancies.admin.catalogue.form import forms_for
 from vacancies.admin.edit.autosave import AutosavePages
 from vacancies.admin.edit.head import head_of
 from vacancies.admin.edit.inlines import AttachmentInline, PlaceInline, RecruiterInline

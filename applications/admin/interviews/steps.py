@@ -15,7 +15,6 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from applications.admin.brand_access import BrandScopedNoAddAdmin
-from applications.admin.to_do import planned_today
 from applications.models import HistoryEntry
 from jobsite.days import start_of_day
 from jobsite.text.formats import format_date
@@ -44,7 +43,7 @@ class WhenFilter(admin.SimpleListFilter):
             case "all":
                 return queryset
             case "today":
-                return planned_today(queryset)
+                return queryset.today()
             case "past":
                 return queryset.filter(planned_at__lt=today).order_by("-planned_at", "-pk")
         return queryset.filter(planned_at__gte=today)

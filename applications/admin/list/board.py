@@ -21,7 +21,6 @@ from unfold.contrib.filters.forms import AutocompleteDropdownForm
 from applications.admin.brand_access import BrandScopedNoAddAdmin
 from applications.admin.moves.pages import stages
 from applications.admin.selection import NAMES, ApplicationSelection
-from applications.admin.vacancy import counts_by_stage
 from applications.models import Application, Stage
 from jobsite.admin.base import as_id
 from jobsite.types import UserRequest
@@ -63,7 +62,7 @@ class BoardAdmin(BrandScopedNoAddAdmin):
         form = None if head else self._filter_form(request, own, vacancy)
         may_move = self.has_change_permission(request)
         cards = Cards(request, names_vacancy=vacancy is None, may_move=may_move)
-        counts = head["candidates"]["by_stage"] if head else counts_by_stage(rows)
+        counts = head["candidates"]["by_stage"] if head else rows.counts_by_stage()
         found = columns(request, rows, vacancy, cards, counts)
         context = {
             **self.admin_site.each_context(request),

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import pytest
 from django.utils import timezone
 
-from applications.admin.report_tables import reasons
 from applications.models import MailTemplate, Reason, Stage, StageChange
 from applications.operations import move, undo_moves
 from applications.privacy.export import export
+from jobsite.office.report_tables import reasons
 from tests.applications.admin.conftest import colleague, staff
 from tests.applications.admin.test_application_page import change, page
 from tests.applications.admin.test_bulk_email import EMAILS

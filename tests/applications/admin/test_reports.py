@@ -155,7 +155,7 @@ def test_reports_offer_calendar_months(world):
 
 
 def test_page_says_that_a_long_table_is_cut(world, monkeypatch):
-    monkeypatch.setattr("applications.admin.reports.MAX_ROWS", 1)
+    monkeypatch.setattr("jobsite.office.reports.MAX_ROWS", 1)
     text = world.anna.get(f"{URL}?until=2026-03-01").text
     assert "The first 1 of 2 rows. The files have all." in text
 

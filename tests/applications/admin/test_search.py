@@ -12,9 +12,9 @@ from django.template.response import TemplateResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from applications.admin import search as module
 from applications.models import AccessLog, Application
 from forms_structure.models import Form
+from jobsite.office import search as module
 from tests.applications.admin.conftest import apply, build, copy_of, staff
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
 from tests.vacancies.admin.forms import changelist

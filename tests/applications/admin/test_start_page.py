@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
-from applications.admin.start_page import problems
 from applications.models import Application, DailyApplications, HistoryEntry
 from jobsite.models import JobRun
+from jobsite.office.start_page import problems
 from tests.applications.admin.conftest import FOREIGN, apply, colleague, staff
 from tests.conftest import NOW
 from tests.factories import make_vacancy

@@ -10,7 +10,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from pytest_django.asserts import assertContains, assertNotContains
 
-from applications.admin.vacancy import VacancyAdmin
+from jobsite.office.vacancy import VacancyAdmin
 from tests.applications.makers import make_application
 from tests.conftest import NOW
 from tests.factories import make_brand, make_option, make_vacancy

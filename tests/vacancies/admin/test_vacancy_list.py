@@ -9,8 +9,8 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.asserts import assertContains
 
-from applications.admin.vacancy import VacancyAdmin
 from jobsite.admin import id_list
+from jobsite.office.vacancy import VacancyAdmin
 from tests.applications.makers import make_application
 from tests.factories import make_brand, make_vacancy
 from tests.vacancies.admin.forms import LIST, LONG_AGO, listed

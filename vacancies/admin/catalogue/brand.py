@@ -19,9 +19,8 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from jobsite.admin.base import as_id, counted
 from jobsite.api.absolute_urls import host_url, is_main_host
 from jobsite.types import UserRequest
-from vacancies.access import brands_of, colleagues_of
+from vacancies.access import brands_of, colleagues_of, forms_for
 from vacancies.admin.base import ContentAdmin, thumbnail
-from vacancies.admin.catalogue.form import forms_for
 from vacancies.models import Brand, Vacancy
 
 

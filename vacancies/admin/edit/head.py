@@ -14,7 +14,7 @@ from vacancies.models import State, Vacancy
 
 
 def head_of(admin: Any, request: UserRequest, vacancy: Vacancy) -> Context:
-    """Return the context of head.html. `applications.admin.vacancy` adds the candidates."""
+    """Return the context of head.html. `jobsite.office.vacancy` adds the candidates."""
     buttons = PublicationPages(admin).buttons(request, vacancy)
     main = next((button for button in buttons if button["is_main"]), None)
     menu = [button for button in buttons if button is not main]

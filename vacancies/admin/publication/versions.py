@@ -18,8 +18,7 @@ from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.text.formats import format_datetime
 from jobsite.types import Context, UserRequest
-from vacancies.access import readable_by
-from vacancies.admin.catalogue.form import forms_for
+from vacancies.access import forms_for, readable_by
 from vacancies.admin.publication.approval import requests_about
 from vacancies.history.diff import differences, field_labels
 from vacancies.history.versions import EXCLUDED_FIELDS, Content, changed_content, content_at, read_content

@@ -15,12 +15,10 @@ from django.utils.translation import gettext as _
 from applications.admin.list.filters import undecided_before
 from applications.admin.page.origins import to_inform
 from applications.models import Application, HistoryEntry, Stage
-from jobsite.days import start_of_day
 from jobsite.types import StrOrPromise, UserRequest
 from vacancies.access import scope_to_brands
 from vacancies.admin.dashboard import MAX_ROWS, address, approves
 from vacancies.admin.list.filters import APPROVAL, ENDING
-from vacancies.dates import end_of_day
 from vacancies.models import Vacancy, waiting_for_approval
 
 MAX_COUNT = 99  # larger counts are shown as "99+"
@@ -112,7 +110,7 @@ def to_tell(request: UserRequest) -> Iterator[Part]:
 def interviews(request: UserRequest) -> Iterator[Part]:
     if not request.user.has_perm("applications.view_historyentry"):
         return
-    rows = scope_to_brands(request.user, planned_today(HistoryEntry.objects.all()), "application__vacancy")
+    rows = scope_to_brands(request.user, HistoryEntry.objects.today(), "application__vacancy")
     shown = rows.select_related("application__user").order_by("planned_at", "pk")
     if found := list(shown[: MAX_COUNT + 1]):
         yield Part(
@@ -129,11 +127,6 @@ def interviews(request: UserRequest) -> Iterator[Part]:
                 for each in found[:MAX_ROWS]
             ],
         )
-
-
-def planned_today(steps: QuerySet) -> QuerySet:
-    first = timezone.localdate()
-    return steps.filter(planned_at__gte=start_of_day(first), planned_at__lt=end_of_day(first))
 
 
 def unread_by_vacancy(request: UserRequest) -> Iterator[Part]:

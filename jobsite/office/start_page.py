@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from applications.admin.report_form import presets
-from applications.admin.to_do import to_do
 from applications.models import DailyApplications
+from jobsite.office.report_form import presets
+from jobsite.office.to_do import to_do
 from jobsite.ops.jobs import is_stopped, late
 from jobsite.text.formats import format_datetime
 from jobsite.types import UserRequest

@@ -12,13 +12,13 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from applications.admin.user_forms import InviteForm
 from applications.models import Invitation, Message
 from applications.operations import invitations as operations
 from jobsite.accounts import roles
 from jobsite.admin.users import UserAdmin
 from jobsite.api.absolute_urls import base_url
 from jobsite.api.throttling import RateLimit
+from jobsite.office.user_forms import InviteForm
 from jobsite.text.formats import format_datetime
 from jobsite.types import Context, UserRequest
 

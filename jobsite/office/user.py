@@ -19,12 +19,12 @@ from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter
 from unfold.decorators import action, display
 
-from applications.admin.invitations import InvitationsAdmin
-from applications.admin.user_forms import UserForm, is_colleague
 from jobsite.accounts import roles
 from jobsite.admin.base import action_parameters, as_id
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.languages import site_language
+from jobsite.office.invitations import InvitationsAdmin
+from jobsite.office.user_forms import UserForm, is_colleague
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
 from jobsite.types import StrOrPromise, UserRequest

@@ -4,29 +4,23 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import admin
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from applications.admin.reports import ReportPages
 from applications.models import Application, Stage
 from jobsite.admin.base import counted
+from jobsite.office.reports import ReportPages
 from jobsite.types import Context, UserRequest
 from vacancies.admin.vacancy import VacancyAdmin as BaseVacancyAdmin
 from vacancies.models import Vacancy
 
 
-def counts_by_stage(applications: Any) -> dict[int | None, int]:
-    """Return the number of `applications` by the id of their stage."""
-    rows = applications.with_stage().order_by().values_list("stage_id")
-    return dict(rows.annotate(count=Count("pk")))
-
-
 def candidates_of(vacancy: Vacancy) -> Context:
     """Return the number of applications for `vacancy`, in all and by stage, with its board."""
-    by_stage = counts_by_stage(Application.objects.filter(vacancy=vacancy))
+    by_stage = Application.objects.filter(vacancy=vacancy).counts_by_stage()
     query = urlencode({"vacancy__id__exact": vacancy.pk})
     stages = Stage.objects.filter(pk__in=[pk for pk in by_stage if pk])
     return {

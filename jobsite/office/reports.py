@@ -14,8 +14,9 @@ from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from applications.admin.report_form import BRAND, ReportForm, presets
-from applications.admin.report_tables import (
+from jobsite.admin.pages import AdminPages
+from jobsite.office.report_form import BRAND, ReportForm, presets
+from jobsite.office.report_tables import (
     OF_APPLICATIONS,
     OF_VACANCIES,
     Makers,
@@ -24,8 +25,7 @@ from applications.admin.report_tables import (
     options_of,
     short,
 )
-from applications.admin.visit_tables import OF_VISITORS
-from jobsite.admin.pages import AdminPages
+from jobsite.office.visit_tables import OF_VISITORS
 from jobsite.spreadsheets.writing import csv_response, xlsx_response
 from jobsite.types import JsonObject, UserRequest
 from vacancies.models import Filter

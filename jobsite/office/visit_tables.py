@@ -7,8 +7,8 @@ from django.db.models import Count, Sum, Value
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
-from applications.admin.report_tables import MAX_BARS, Makers, ReportTable, Scope, deleted_note, stored
 from jobsite.admin.charts import bar_chart
+from jobsite.office.report_tables import MAX_BARS, Makers, ReportTable, Scope, deleted_note, stored
 from jobsite.spreadsheets.writing import Cell
 from vacancies.access import scope_to_brands
 from vacancies.models import DailyVisits

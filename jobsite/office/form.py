@@ -3,9 +3,8 @@
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
@@ -17,8 +16,8 @@ from forms_structure.admin.form import FormAdmin as BaseFormAdmin
 from forms_structure.models import Form
 from jobsite.admin.base import as_id, counted
 from jobsite.types import Context, UserRequest
-from vacancies.access import brands_of
-from vacancies.models import Brand, Vacancy
+from vacancies.access import brands_of, forms_for, may_change_form
+from vacancies.models import Vacancy
 from vacancies.operations.approval_requests import SUBMITTED
 from vacancies.operations.save import save_content
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
@@ -46,14 +45,22 @@ class FormAdmin(BaseFormAdmin):
         )
 
     def has_change_permission(self, request: UserRequest, obj: Form | None = None) -> bool:
-        return super().has_change_permission(request, obj) and (obj is None or is_own(request.user, obj))
+        return super().has_change_permission(request, obj) and (
+            obj is None or may_change_form(request.user, obj)
+        )
+
+    @staticmethod
+    def _is_own(request: UserRequest, form: Form | None) -> bool:
+        return form is None or may_change_form(request.user, form)
 
     def has_make_default_permission(self, request: UserRequest) -> bool:
         """The site's form affects every brand."""
         return super().has_make_default_permission(request) and request.user.has_perm(EVERY_BRAND)
 
     def has_delete_permission(self, request: UserRequest, obj: Form | None = None) -> bool:
-        return super().has_delete_permission(request, obj) and (obj is None or is_own(request.user, obj))
+        return super().has_delete_permission(request, obj) and (
+            obj is None or may_change_form(request.user, obj)
+        )
 
     @display(description=_("Vacancies"), ordering="vacancy_count")
     def vacancy_count(self, form: Any) -> str:
@@ -94,40 +101,6 @@ class FormAdmin(BaseFormAdmin):
         wanted = {"form": [form.pk, str(form)]}
         if save_content(vacancy, wanted, author=request.user, at=timezone.now()).approval:
             self.message_user(request, SUBMITTED)
-
-
-def forms_for(user: User) -> QuerySet[Form]:
-    """Return the forms that `user` may see: the site's form, forms of their brands, and unused forms.
-
-    A form that extends another one is visible only if the other one is.
-    """
-    if user.has_perm(EVERY_BRAND):
-        return Form.objects.all()
-    # Read once: the conditions below repeat it eight times. And not joined: a form can have many vacancies.
-    in_use = Form.objects.filter(pk__in=Vacancy.objects.editable_by(user).values("form"))
-    used = Q(pk__in=list(in_use.values_list("pk", flat=True))) | Q(brands__in=brands_of(user))
-    ours = Form.objects.filter(used | Q(extensions__in=Form.objects.filter(used))).values("pk")
-    by_vacancy, by_brand = (model.objects.filter(form=OuterRef("pk")) for model in (Vacancy, Brand))
-    taken = Form.objects.filter(Exists(by_vacancy) | Exists(by_brand))
-    free = Form.objects.exclude(pk__in=taken.values("pk")).exclude(extensions__in=taken.values("pk"))
-    whole = Form.objects.filter(
-        Q(is_default=True) | Q(pk__in=ours) | Q(pk__in=free.values("pk")), extends=None
-    )
-    extending = Q(pk__in=free.values("pk"), extends__in=whole.values("pk"))
-    return Form.objects.filter(Q(pk__in=whole.values("pk")) | Q(pk__in=ours) | extending)
-
-
-def is_own(user: User, form: Form) -> bool:
-    """Return whether a change of `form` affects only the brands of `user`."""
-    if user.has_perm(EVERY_BRAND):
-        return True
-    if form.is_default or not forms_for(user).filter(pk=form.pk).exists():
-        return False
-    family = [form.pk, *form.extensions.values_list("pk", flat=True)]
-    own = Vacancy.objects.editable_by(user).values("pk")
-    others = Vacancy.objects.filter(form__in=family).exclude(pk__in=own)
-    brands = Brand.objects.filter(form__in=family).exclude(pk__in=brands_of(user).values("pk"))
-    return not (others.exists() or brands.exists())
 
 
 def served_by(form: Form) -> VacancyQuerySet:
