@@ -5,9 +5,10 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import Model, OuterRef, QuerySet, Subquery
+from django.forms.models import BaseInlineFormSet
 from django.http import HttpResponse
-from django.urls import URLPattern, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.text import capfirst
@@ -17,20 +18,36 @@ from unfold.admin import checkbox
 from unfold.decorators import display
 from unfold.views import ChangeList
 
+from applications.admin.access_log import log_access
+from applications.admin.interviews.pages import InterviewPages
+from applications.admin.interviews.slots import SlotPages
 from applications.admin.list.adding import ADD, add_view
-from applications.admin.list.board import BoardAdmin
-from applications.admin.list.bulk_actions import BulkActionsAdmin
+from applications.admin.list.board import BoardPages
+from applications.admin.list.bulk_actions import ACTIONS
+from applications.admin.list.bulk_email import BulkEmailPages
 from applications.admin.list.filters import FILTERS
 from applications.admin.list.saved_views import ApplicationViews
-from applications.admin.page.files import FilesAdmin
+from applications.admin.moves.pages import MovePages
+from applications.admin.page.assigning import AssigningPages
+from applications.admin.page.considering import ConsideringPages
+from applications.admin.page.emails import EmailPages
+from applications.admin.page.erasure import ErasurePages
+from applications.admin.page.files import FilePages
+from applications.admin.page.form import ApplicationForm, StepInline
+from applications.admin.page.notes import NotePages
+from applications.admin.page.origins import OriginPages
 from applications.admin.page.page import ApplicationPage
-from applications.models import Application, HistoryEntry, SubmissionFile
+from applications.admin.page.review import ReviewPages
+from applications.admin.page.scorecards import ScorecardPages
+from applications.admin.parts import WRITE
+from applications.models import Access, Application, HistoryEntry, SubmissionFile
 from applications.querysets import ApplicationQuerySet, folded_address
 from jobsite.admin.base import counted
 from jobsite.admin.id_list import Cell, IdChangeList
 from jobsite.db.folding import fold
 from jobsite.text.formats import format_datetime
 from jobsite.types import Context, UserRequest
+from vacancies.admin.brand_access import BrandScopedAdmin
 from vacancies.search.rows import EXACT, scorer
 
 NAMES = ("given_name", "family_name", "user__first_name", "user__last_name")
@@ -76,8 +93,14 @@ class ApplicationChangeList(IdChangeList):
 
 
 @admin.register(Application)
-class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage):
-    """The list of applications, with bulk actions."""
+class ApplicationAdmin(BrandScopedAdmin):
+    """The list of applications, and the form of one."""
+
+    page_classes = (
+        FilePages, BoardPages, MovePages, BulkEmailPages, ApplicationViews, ReviewPages, NotePages,
+        EmailPages, ErasurePages, ApplicationPage, OriginPages, ConsideringPages, ScorecardPages,
+        AssigningPages, InterviewPages, SlotPages,
+    )  # fmt: skip
 
     list_display = (
         "applicant_name", "to_vacancy", "visible_stage", "applied", "next_step", "stars", "marks", "files"
@@ -97,10 +120,8 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
         coming = HistoryEntry.objects.filter(planned_at__gte=timezone.now(), is_cancelled=False)
         planned = coming.filter(application=OuterRef("pk"))
         next_at = Subquery(planned.order_by("planned_at").values("planned_at")[:1])
-        return super().get_queryset(request).annotate(next_at=next_at)
-
-    def get_urls(self) -> list[URLPattern]:
-        return [*ApplicationViews(self).urls(), *super().get_urls()]
+        rows: Any = super().get_queryset(request)
+        return rows.with_stage().annotate(next_at=next_at)
 
     def changelist_view(self, request: UserRequest, extra_context: Context | None = None) -> HttpResponse:
         context = ApplicationViews(self).context(request) if self.has_view_permission(request) else {}
@@ -159,6 +180,10 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
             application.vacancy.title,
         )
 
+    @display(description=_("Applied"), ordering="created_at")
+    def applied(self, application: Application) -> str:
+        return format_datetime(application.created_at)
+
     @display(description=_("Stage"), ordering="stage_name")
     def visible_stage(self, application: Application) -> str:
         """Like `current_stage`, without a template per row."""
@@ -182,3 +207,101 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
     @display(description=_("Files"))
     def files(self, application: Any) -> int | str:
         return application.file_count or "-"
+
+    # --- actions ---
+
+    actions = ACTIONS
+
+    def get_actions(
+        self, request: UserRequest, *args: Any, action_location: Any = None, **kwargs: Any
+    ) -> Any:
+        """Add an action per stage. Django 6.1 passes `action_location`."""
+        where = {} if action_location is None else {"action_location": action_location}
+        others = super().get_actions(request, *args, **where, **kwargs)
+        is_list = action_location is None or action_location.name == "CHANGE_LIST"
+        may = is_list and self.has_change_permission(request)
+        return MovePages(self).actions(request) | others if may else others
+
+    def has_email_permission(self, request: UserRequest) -> bool:
+        return request.user.has_perm(WRITE)
+
+    def has_export_permission(self, request: UserRequest) -> bool:
+        return request.user.has_perm("applications.export_application")
+
+    # --- the form ---
+
+    form = ApplicationForm
+    fieldsets = ((_("Decision"), {"fields": ("stage", "rating")}),)
+    readonly_fields = ("current_stage",)
+    inlines = (StepInline,)
+
+    class Media:
+        css = {"all": ("applications/application.css",)}
+        js = ("applications/application.js", "applications/reader.js", "applications/review.js")
+
+    def get_object(
+        self, request: UserRequest, object_id: str, from_field: str | None = None
+    ) -> Application | None:
+        application = super().get_object(request, object_id, from_field)
+        if application and request.method == "POST":
+            # Locked, then read again: of two concurrent saves, the second one gets the conflict error.
+            Application.objects.select_for_update().filter(pk=application.pk).first()
+            application = super().get_object(request, object_id, from_field)
+        return application
+
+    def get_form(self, request: UserRequest, *args: Any, **kwargs: Any) -> Any:
+        form = super().get_form(request, *args, **kwargs)
+        form.user = request.user
+        return form
+
+    def get_fieldsets(self, request: UserRequest, obj: Application | None = None) -> Any:
+        """A read-only page shows the stage as text."""
+        if self.has_change_permission(request, obj):
+            return self.fieldsets
+        ((name, spec),) = self.fieldsets
+        fields = tuple("current_stage" if field == "stage" else field for field in spec["fields"])
+        return [(name, {"fields": fields})]
+
+    def change_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
+        response = super().change_view(request, object_id, **kwargs)
+        if response.status_code == 200:
+            log_access(request.user, Access.VIEW, int(object_id))
+            form = response.context_data["adminform"].form
+            # the only error, of this form and of its interviews
+            if getattr(form, "is_unconfirmed", False) and len(response.context_data["errors"]) == 1:
+                page = ApplicationPage(self)
+                response = page.confirmation(request, response.context_data["original"], form)
+        response["Cache-Control"] = "private, no-store"
+        return response
+
+    def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
+        response = super().history_view(request, object_id, **kwargs)
+        log_access(request.user, Access.VIEW, int(object_id))
+        return response
+
+    def render_change_form(
+        self, request: UserRequest, context: Context, *args: object, obj: Application, **kwargs: object
+    ) -> HttpResponse:
+        context |= ApplicationPage(self).page_context(request, obj)
+        return super().render_change_form(request, context, *args, obj=obj, **kwargs)
+
+    def save_model(self, request: UserRequest, obj: Application, form: ApplicationForm, change: bool) -> None:
+        ApplicationPage(self).save(request, obj, form)
+
+    def save_formset(
+        self, request: UserRequest, form: ApplicationForm, formset: BaseInlineFormSet, change: bool
+    ) -> None:
+        now = timezone.now()
+        for step in formset.save(commit=False):
+            step.updated_at = now
+            step.save()
+        for step in formset.deleted_objects:
+            step.delete()
+
+    def has_delete_permission(self, request: UserRequest, obj: Model | None = None) -> bool:
+        """Applicants are erased with all their data (ErasurePages), not row by row."""
+        return False
+
+    @display(description=_("Stage"), ordering="stage_name", label=True)
+    def current_stage(self, application: Application) -> str:
+        return application.stage_label or "-"

@@ -1,20 +1,21 @@
-"""What the parts of the page of one application share."""
+"""What the pages of applications share."""
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
-from applications.admin.brand_access import BrandScopedNoAddAdmin
 from applications.models import Application
 from jobsite.admin.base import as_id
-from jobsite.types import UserRequest
+from jobsite.admin.pages import AdminPages
+from jobsite.types import StrOrPromise, UserRequest
 
 CHANGE = "applications.change_application"
+WRITE = "applications.add_message"
 
 
-class ApplicationParts(BrandScopedNoAddAdmin):
-    """The base of the parts: each has URLs of its own below that of the application."""
+class ApplicationPages(AdminPages):
+    """Pages below an application, or below the list."""
 
     def posted_to(self, request: UserRequest, object_id: str, permission: str) -> Application:
         """Return the application that a form was posted to. Raise Http404 if it is another method or an
@@ -24,17 +25,20 @@ class ApplicationParts(BrandScopedNoAddAdmin):
         return self.application_or_404(request, object_id, permission)
 
     def application_or_404(self, request: UserRequest, object_id: str, permission: str) -> Application:
-        rows = self.get_queryset(request).select_related("user", "vacancy")
+        rows = self.admin.get_queryset(request).select_related("user", "vacancy")
         application: Application = get_object_or_404(rows, pk=as_id(object_id))
-        if not (self.has_view_permission(request, application) and request.user.has_perm(permission)):
+        if not (self.admin.has_view_permission(request, application) and request.user.has_perm(permission)):
             raise PermissionDenied
         return application
 
     def page_of(self, request: UserRequest, application: Application, part: str = "") -> str:
         """Return the URL of the page of `application`, at `part`, with the filters of the list."""
         url = reverse("admin:applications_application_change", args=[application.pk])
-        query = self.get_preserved_filters(request)
+        query = self.admin.get_preserved_filters(request)
         return f"{url}{'?' if query else ''}{query}{'#' if part else ''}{part}"
 
     def back(self, request: UserRequest, application: Application, part: str) -> HttpResponse:
         return redirect(self.page_of(request, application, part))
+
+    def message(self, request: UserRequest, text: StrOrPromise, level: int) -> None:
+        self.admin.message_user(request, text, level)

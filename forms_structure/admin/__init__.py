@@ -1,1 +1,1 @@
-"""The admin of forms. vacancies.admin registers `FormAdmin`."""
+"""The admin of forms. jobsite/office/form.py registers it."""

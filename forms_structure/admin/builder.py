@@ -23,7 +23,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from forms_structure import operations, structure
-from forms_structure.admin.base import FormBaseAdmin
+from forms_structure.admin.base import FormPages, address
 from forms_structure.api.v1 import serve
 from forms_structure.choices import LEVELS, FieldRole, FieldType, Language, Width
 from forms_structure.exchange import digest, level_labels
@@ -36,7 +36,7 @@ from forms_structure.schema import submission_schema
 from forms_structure.structure import StructureError
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
-from jobsite.types import Context, UserRequest
+from jobsite.types import UserRequest
 
 CANNOT_ACCEPT = gettext_lazy(
     "Nobody can apply with this form yet: it needs a required field for the e-mail address of the applicant."
@@ -53,7 +53,7 @@ def json_endpoint(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
 
     @wraps(view)
     @method_decorator(require_POST)
-    def answer(self: "BuilderAdmin", request: UserRequest, object_id: str) -> HttpResponse:
+    def answer(self: "BuilderPages", request: UserRequest, object_id: str) -> HttpResponse:
         form = self.form_or_404(request, object_id)
         try:
             posted = json.loads(request.body)
@@ -82,10 +82,10 @@ def json_endpoint(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
     return answer
 
 
-class BuilderAdmin(FormBaseAdmin):
+class BuilderPages(FormPages):
     """The page of the builder and its endpoints."""
 
-    def get_urls(self) -> list[URLPattern]:
+    def urls(self) -> list[URLPattern]:
         views = {
             "save": self.save_view,
             "check": self.check_view,
@@ -94,26 +94,18 @@ class BuilderAdmin(FormBaseAdmin):
             "sections": self.sections_view,
             "export": self.export_view,
         }
-        return [*self.object_urls(views), *super().get_urls()]
+        return self.object_urls(views)
 
-    def change_view(
-        self,
-        request: UserRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: Context | None = None,
-    ) -> HttpResponse:
+    def builder_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         form = self.form_or_404(request, object_id)
         get_token(request)  # sets the cookie for the POSTs of the script
         context = {
-            **self.admin_site.each_context(request),
-            "title": form.name,
+            **self.context(request, form.name),
             "subtitle": None,
-            "opts": self.opts,
             "original": form,
             "data": self.builder_data(request, form),
             "outline": outline(form.whole_structure),
-            "media": self.media,
+            "media": self.admin.media,
         }
         return TemplateResponse(request, "admin/forms_structure/form/builder.html", context)
 
@@ -122,12 +114,12 @@ class BuilderAdmin(FormBaseAdmin):
         views = ("save", "check", "copy", "extend", "sections", "export", "history", "delete", "change")
         return {
             "form": state(form),
-            "extends": form.extends and {**state(form.extends), "url": self.address("change", form.extends)},
-            "can_change": self.has_change_permission(request, form),
-            "can_add": self.has_add_permission(request),
-            "urls": {view: self.address(view, form) for view in views},
-            "use": self.use(request, form),
-            "user": self.user(request, request.GET.get("for")),
+            "extends": form.extends and {**state(form.extends), "url": address("change", form.extends)},
+            "can_change": self.admin.has_change_permission(request, form),
+            "can_add": self.admin.has_add_permission(request),
+            "urls": {view: address(view, form) for view in views},
+            "use": self.admin.use(request, form),
+            "user": self.admin.user(request, request.GET.get("for")),
             "frozen": self.frozen(form),
             "types": [
                 {
@@ -154,7 +146,7 @@ class BuilderAdmin(FormBaseAdmin):
                 }
                 for code, label in Language.choices
             },
-            "other_forms": list(self.get_queryset(request).exclude(pk=form.pk).values("id", "name")),
+            "other_forms": list(self.admin.get_queryset(request).exclude(pk=form.pk).values("id", "name")),
         }
 
     @json_endpoint
@@ -174,7 +166,7 @@ class BuilderAdmin(FormBaseAdmin):
                 form=form,
                 structure=posted.get("structure"),
                 revision=seen if isinstance(seen, int) else 0,
-                keep_names=self.is_public(form),
+                keep_names=self.admin.is_public(form),
                 giving_up=texts(posted.get("lost")),
                 author=request.user,
                 **meta.cleaned_data,
@@ -182,10 +174,10 @@ class BuilderAdmin(FormBaseAdmin):
         except operations.ConflictError as error:
             return JsonResponse({"conflict": self.conflict(form, error.snapshot)}, status=409)
         except operations.LostNamesError as error:
-            return JsonResponse({"lost": error.names, "use": self.use(request, form)}, status=409)
+            return JsonResponse({"lost": error.names, "use": self.admin.use(request, form)}, status=409)
         if changed:
-            self.log_change(request, form, f"Version {form.revision}.")
-        answer = {"form": state(form), "use": self.use(request, form), "frozen": self.frozen(form)}
+            self.admin.log_change(request, form, f"Version {form.revision}.")
+        answer = {"form": state(form), "use": self.admin.use(request, form), "frozen": self.frozen(form)}
         return JsonResponse(answer)
 
     def conflict(self, form: Form, snapshot: Snapshot | None) -> dict[str, object]:
@@ -206,7 +198,7 @@ class BuilderAdmin(FormBaseAdmin):
         if posted.get("language") in Language.values:
             form.language = str(posted["language"])
         sections, _ = serve(form, None)
-        schema = submission_schema(sections, address=self.address("check", form))
+        schema = submission_schema(sections, address=address("check", form))
         warnings = [] if accepts_applications(form.whole_structure) else [str(CANNOT_ACCEPT)]
         if labels := pay_history_labels(form.structure):
             warnings.append(PAY_HISTORY % {"labels": ", ".join(f"“{label[:80]}”" for label in labels[:5])})
@@ -233,7 +225,7 @@ class BuilderAdmin(FormBaseAdmin):
     ) -> HttpResponse:
         self.demand("add", request)
         key, language = posted.get("for"), posted.get("language")
-        user = self.user(request, key)
+        user = self.admin.user(request, key)
         if key is not None and user is None:
             raise ValidationError({"for": _("This vacancy does not exist, or you do not have access to it.")})
         name = _("%(form)s for %(vacancy)s") if user else _("Copy of %(form)s")
@@ -247,10 +239,10 @@ class BuilderAdmin(FormBaseAdmin):
                 extends=extends,
             )
             if user:
-                self.give(request, made, user["id"])
-        self.log_addition(request, made, f"Made from “{form}”.")
+                self.admin.give(request, made, user["id"])
+        self.admin.log_addition(request, made, f"Made from “{form}”.")
         query = f"?for={user['id']}" if user else ""
-        return JsonResponse({"url": self.address("change", made) + query})
+        return JsonResponse({"url": address("change", made) + query})
 
     def sections_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Return {"sections"}, to copy one of them into another form."""

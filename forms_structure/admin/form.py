@@ -12,21 +12,52 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from forms_structure import operations
-from forms_structure.admin.builder import BuilderAdmin
-from forms_structure.admin.history import FormHistoryAdmin
+from forms_structure.admin.base import address
+from forms_structure.admin.builder import BuilderPages
+from forms_structure.admin.history import FormHistoryPages
 from forms_structure.models import Form
+from jobsite.admin.base import JobsiteAdmin
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
-from jobsite.types import UserRequest
+from jobsite.types import JsonObject, UserRequest
 
 
-class FormAdmin(BuilderAdmin, FormHistoryAdmin):
-    """The admin of forms. A subclass overrides the methods about vacancies of `FormBaseAdmin`."""
+class FormBaseAdmin(JobsiteAdmin):
+    """The admin of forms. A subclass overrides the methods about vacancies."""
 
+    page_classes = (BuilderPages, FormHistoryPages)
     fields = ("name", "language", "extends")
     list_display: tuple[str, ...] = ("name", "is_default", "language", "extends", "updated_at")
     list_select_related = ("extends",)
     search_fields = ("name",)
     actions = ("make_default", "copy_selected")
+
+    # --- vacancies that use a form ---
+
+    def use(self, request: UserRequest, form: Form) -> JsonObject:
+        """Return {"total", "published", "some": [{"label", "url"}]} of the vacancies that use `form`.
+        `some` has only vacancies that the user may view."""
+        return {"total": 0, "published": 0, "some": []}
+
+    def is_public(self, form: Form) -> bool:
+        """Return whether published vacancies use `form`, so that its names may have answers."""
+        return False
+
+    def user(self, request: UserRequest, key: object) -> JsonObject | None:
+        """Return {"id", "label", "url"} of the vacancy `key` that the builder was opened for."""
+        return None
+
+    def give(self, request: UserRequest, form: Form, key: object) -> None:
+        """Let the vacancy `key` use `form`."""
+
+    # --- pages ---
+
+    def change_view(
+        self, request: UserRequest, object_id: str, *args: object, **kwargs: object
+    ) -> HttpResponse:
+        return BuilderPages(self).builder_view(request, object_id)
+
+    def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
+        return FormHistoryPages(self).history_view(request, object_id)
 
     # --- changelist ---
 
@@ -89,7 +120,7 @@ class FormAdmin(BuilderAdmin, FormHistoryAdmin):
     def response_add(
         self, request: UserRequest, obj: Form, post_url_continue: str | None = None
     ) -> HttpResponse:
-        return redirect(self.address("change", obj))
+        return redirect(address("change", obj))
 
     def formfield_for_foreignkey(
         self, db_field: ForeignKey, request: UserRequest, **kwargs: object

@@ -8,7 +8,7 @@ from django.urls import URLPattern
 from django.utils.translation import gettext as _
 
 from forms_structure import operations
-from forms_structure.admin.base import FormBaseAdmin
+from forms_structure.admin.base import FormPages, address
 from forms_structure.outline import difference
 from forms_structure.structure import StructureError
 from jobsite.admin.base import as_id
@@ -17,11 +17,11 @@ from jobsite.types import Context, UserRequest
 MAX_SNAPSHOTS = 20
 
 
-class FormHistoryAdmin(FormBaseAdmin):
+class FormHistoryPages(FormPages):
     """The history page of a form."""
 
-    def get_urls(self) -> list[URLPattern]:
-        return [*self.object_urls({"restore": self.restore_view}), *super().get_urls()]
+    def urls(self) -> list[URLPattern]:
+        return self.object_urls({"restore": self.restore_view})
 
     def history_view(
         self, request: UserRequest, object_id: str, extra_context: Context | None = None
@@ -39,13 +39,11 @@ class FormHistoryAdmin(FormBaseAdmin):
             for new, old in zip(snapshots[:MAX_SNAPSHOTS], older, strict=False)
         ]
         context = {
-            **self.admin_site.each_context(request),
-            "title": _("History of %(form)s") % {"form": form},
-            "opts": self.opts,
+            **self.context(request, _("History of %(form)s") % {"form": form}),
             "original": form,
             "versions": versions,
             "has_more": len(snapshots) > MAX_SNAPSHOTS,
-            "can_change": self.has_change_permission(request, form),
+            "can_change": self.admin.has_change_permission(request, form),
             **(extra_context or {}),
         }
         return TemplateResponse(request, "admin/forms_structure/form/history.html", context)
@@ -62,7 +60,7 @@ class FormHistoryAdmin(FormBaseAdmin):
             operations.restore(
                 snapshot=snapshot,
                 revision=seen,
-                keep_names=self.is_public(form),
+                keep_names=self.admin.is_public(form),
                 giving_up=request.POST.getlist("lost"),
                 author=request.user,
             )
@@ -73,13 +71,13 @@ class FormHistoryAdmin(FormBaseAdmin):
                 "Nothing was restored, because someone else saved the form in the meantime. Check the "
                 "versions again."
             )
-            self.message_user(request, text, messages.ERROR)
-            return redirect(self.address("history", form))
+            self.admin.message_user(request, text, messages.ERROR)
+            return redirect(address("history", form))
         except StructureError as error:
             for text in error.messages:
-                self.message_user(request, text, messages.ERROR)
-            return redirect(self.address("history", form))
-        self.log_change(request, form, f"Version {snapshot.revision} restored.")
+                self.admin.message_user(request, text, messages.ERROR)
+            return redirect(address("history", form))
+        self.admin.log_change(request, form, f"Version {snapshot.revision} restored.")
         text = _("Version %(number)s was restored.") % {"number": snapshot.revision}
-        self.message_user(request, text, messages.SUCCESS)
-        return redirect(self.address("change", form))
+        self.admin.message_user(request, text, messages.SUCCESS)
+        return redirect(address("change", form))

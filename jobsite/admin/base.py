@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -15,13 +14,14 @@ from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 from django.forms import BaseModelForm
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from unfold.admin import ModelAdmin, TabularInline
 
 from jobsite.admin.active_filters import active_filters
 from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
+from jobsite.admin.pages import AdminPages
 from jobsite.db.transactions import retry_on_conflict
 from jobsite.text.search import search_words
 from jobsite.types import Context
@@ -120,24 +120,17 @@ def action_parameters(request: HttpRequest) -> list[tuple[str, str]]:
 class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
     """The base of all admin pages. Its changelist is titled "Brands" instead of "Select brand to change"."""
 
+    page_classes: tuple[type[AdminPages], ...] = ()  # the pages beside the list and the form
     warn_unsaved_form = True
     list_per_page = 50
     list_filter_sheet = True  # filters open over the list, also on wide screens
     list_links_template = ""  # beside the search
     conditional_fields: dict[str, str] = {}  # a template asks for it 44 times, and slowly if there is none
 
-    def object_urls(self, views: dict[str, Callable]) -> list[URLPattern]:
-        """Return a URL below an object for each view, by name: "review" is at <pk>/review/ and is called
-        vacancies_vacancy_review."""
-        prefix = f"{self.opts.app_label}_{self.opts.model_name}"
-        return [
-            path(
-                f"<path:object_id>/{name}/",
-                self.admin_site.admin_view(view),
-                name=f"{prefix}_{name.replace('-', '_')}",
-            )
-            for name, view in views.items()
-        ]
+    def get_urls(self) -> list[URLPattern]:
+        pages = [url for page in self.page_classes for url in page(self).urls()]
+        pages.sort(key=lambda url: "<path:" in str(url.pattern))  # last: it matches everything
+        return [*pages, *super().get_urls()]
 
     def get_actions(
         self, request: HttpRequest, *args: object, action_location: object = None, **options: object

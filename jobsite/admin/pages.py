@@ -18,6 +18,14 @@ class AdminPages:
     def urls(self) -> list[URLPattern]:
         raise NotImplementedError
 
+    def object_urls(self, views: dict[str, Callable]) -> list[URLPattern]:
+        """Return a URL below an object for each view, by name: "review" is at <pk>/review/ and is called
+        vacancies_vacancy_review."""
+        return [
+            self.url(f"<path:object_id>/{name}/", view, name.replace("-", "_"))
+            for name, view in views.items()
+        ]
+
     def url(self, route: str, view: Callable, name: str, /, **values: object) -> URLPattern:
         """Return the URL `route` below the list of the model."""
         opts = self.admin.opts

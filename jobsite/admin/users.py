@@ -1,18 +1,15 @@
-"""The admin of users and groups."""
+"""The admin of groups; jobsite/office/user.py has that of users."""
 
 from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin
-from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
 from django.contrib.auth.models import Group, Permission, User
 from django.contrib.contenttypes.models import ContentType
-from django.core.exceptions import PermissionDenied
 from django.db.models import ManyToManyField, QuerySet
 from django.forms import ModelMultipleChoiceField
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext
-from unfold.forms import AdminPasswordChangeForm, UserCreationForm
 
 from jobsite.accounts import roles
 from jobsite.admin.base import JobsiteAdmin, as_id
@@ -58,19 +55,6 @@ class PermissionsAdmin(JobsiteAdmin):
         if field and db_field.related_model is Permission:
             field.label_from_instance = permission_label
         return field
-
-
-class UserAdmin(BaseUserAdmin, PermissionsAdmin):  # type: ignore[misc]  # get_actions of Django 6.1
-    """Accounts and passwords. jobsite/office/user.py adds brands and invitations, and registers it."""
-
-    add_form = UserCreationForm
-    change_password_form = AdminPasswordChangeForm
-
-    def user_change_password(self, request: UserRequest, id: str, form_url: str = "") -> HttpResponse:
-        """Only superusers set passwords of others. Everybody else chooses their own, by email."""
-        if not request.user.is_superuser:
-            raise PermissionDenied
-        return super().user_change_password(request, id, form_url)
 
 
 @admin.register(Group)

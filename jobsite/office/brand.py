@@ -1,124 +1,123 @@
-"""The admin of brands, with the page "Emails and consent": sender, signatures and consent texts."""
+"""The admin of brands."""
 
-from typing import Any
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, ClassVar
 
-from django import forms
 from django.conf import settings
-from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import Http404, HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern
-from django.utils import translation
-from django.utils.translation import gettext
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.db.models import ForeignKey, ManyToManyField, QuerySet
+from django.forms import ModelChoiceField, ModelForm, ModelMultipleChoiceField
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
-from unfold.widgets import (
-    UnfoldAdminEmailInputWidget,
-    UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
-    UnfoldAdminURLInputWidget,
-    UnfoldBooleanWidget,
-)
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminTextInputWidget
 
-from applications.mail.brand_mail import from_line, may_send_as, sender_domains
-from applications.mail.templates import placeholders_in
-from applications.models import BrandMail
-from forms_structure.models import ConsentText
-from jobsite.admin.base import as_id
-from jobsite.db.transactions import retry_on_conflict
-from jobsite.languages import LANGUAGES, site_language
+from jobsite.admin.base import as_id, counted
+from jobsite.api.absolute_urls import host_url, is_main_host
+from jobsite.office.brand_emails import BrandEmailPages
 from jobsite.types import Context, UserRequest
-from vacancies.admin.catalogue.brand import BrandAdmin as BaseBrandAdmin
-from vacancies.models import Brand
-
-SENDER = ("sender_name", "sender_address", "reply_to", "has_names_in_invitations")
-CONSENT = ("text", "statement_url", "statement_label")
+from vacancies.access import brands_of, colleagues_of, forms_for
+from vacancies.admin.base import ContentAdmin, thumbnail
+from vacancies.models import Brand, Vacancy
 
 
-class BrandMailForm(forms.ModelForm):
+class BrandForm(ModelForm):
+    request_host = ""  # that of the admin, which is no host of a brand
+
+    def clean_slug(self) -> str:
+        """Report a value that is taken at its field. The constraint reports it above the form."""
+        slug: str = self.cleaned_data["slug"]
+        if slug and Brand.objects.filter(slug=slug).exclude(pk=self.instance.pk).exists():
+            raise ValidationError(_("Another brand has this value."), code="unique")
+        return slug
+
+    def clean_host(self) -> str:
+        """Return the host as requests have it. A pasted URL without path is corrected."""
+        host = self.cleaned_data["host"].lower().removeprefix("https://").removeprefix("http://")
+        host = host.removesuffix("/").removesuffix(".")
+        with suppress(UnicodeError):  # the validator refuses it
+            host = host.encode("idna").decode()
+        known = settings.PUBLIC_BASE_URL or settings.DEBUG or host == self.initial.get("host")
+        if host and not known:
+            raise ValidationError(_("Set PUBLIC_BASE_URL first: it tells which host is the main one."))
+        if host and (is_main_host(host) or host == self.request_host):
+            raise ValidationError(_("This is the host of the main site."), code="main")
+        if host and Brand.objects.filter(host=host).exclude(pk=self.instance.pk).exists():
+            raise ValidationError(_("Another brand has this host."), code="unique")
+        return host
+
+    def clean_accent(self) -> str:
+        digits = self.cleaned_data["accent"].lower().removeprefix("#")
+        if len(digits) == 3:
+            digits = "".join(digit * 2 for digit in digits)
+        return f"#{digits}" if digits else ""
+
     class Meta:
-        model = BrandMail
-        fields = (*SENDER, *(f"signature_{code}" for code in LANGUAGES))
-        widgets = {
-            "sender_name": UnfoldAdminTextInputWidget,
-            "sender_address": UnfoldAdminEmailInputWidget,
-            "reply_to": UnfoldAdminEmailInputWidget,
-            "has_names_in_invitations": UnfoldBooleanWidget,
-            **{f"signature_{code}": UnfoldAdminTextareaWidget(attrs={"rows": 3}) for code in LANGUAGES},
-        }
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        text = gettext("Of one of these domains: %(domains)s. If empty: the address of the site.")
-        self.fields["sender_address"].help_text = text % {"domains": ", ".join(sender_domains())}
-
-    def clean_sender_name(self) -> str:
-        name: str = self.cleaned_data["sender_name"]
-        if not name.isprintable():
-            raise ValidationError(gettext("Enter one line, without control characters."))
-        return name
-
-    def clean_sender_address(self) -> str:
-        address: str = self.cleaned_data["sender_address"]
-        if address and not may_send_as(address):
-            text = gettext(
-                "Emails from this address would be refused. Enter an address of %(domains)s, or ask the "
-                "administrator of the site to add its domain to SENDER_DOMAINS."
+        widgets: ClassVar = {
+            "accent": UnfoldAdminTextInputWidget(
+                attrs={"data-color": _("Choose a color"), "data-example": _("Apply")}
             )
-            raise ValidationError(text % {"domains": ", ".join(sender_domains())})
-        return address
-
-    def clean(self) -> dict[str, Any]:
-        data = super().clean() or self.cleaned_data
-        for code in LANGUAGES:
-            if names := placeholders_in(data.get(f"signature_{code}", "")):
-                text = gettext("A signature has no placeholders: %(names)s would be sent as it is.")
-                self.add_error(f"signature_{code}", text % {"names": ", ".join(names)})
-        return data
-
-
-class ConsentForm(forms.ModelForm):
-    """The consent text of a brand in a language. Its instance is not saved: another version is added."""
-
-    version = forms.CharField(required=False, widget=forms.HiddenInput)  # that the page showed
-
-    class Meta:
-        model = ConsentText
-        fields = CONSENT
-        labels = {"text": _("consent text")}
-        widgets = {
-            "text": UnfoldAdminTextareaWidget(attrs={"rows": 3}),
-            "statement_url": UnfoldAdminURLInputWidget,
-            "statement_label": UnfoldAdminTextInputWidget,
         }
 
-    def __init__(self, data: QueryDict | None, *, prefix: str, instance: ConsentText) -> None:
-        self.shown = instance.version
-        super().__init__(data, prefix=prefix, instance=instance, initial={"version": self.shown})
-        self.fields["text"].required = False
-        if not self.shown:
-            current = ConsentText.objects.current(instance.language, instance.brand_number)
-            self.fields["text"].help_text = gettext("If empty: “%(text)s”") % {"text": current.text}
-
-    @property
-    def is_changed(self) -> bool:
-        return any(name in self.changed_data for name in CONSENT)
-
-    def clean(self) -> dict[str, Any]:
-        data = super().clean() or self.cleaned_data
-        if not data.get("text") and (data.get("statement_url") or data.get("statement_label")):
-            self.add_error("text", gettext("Enter the text too, or leave all three fields empty."))
-        if self.is_changed and data.get("version") != str(self.shown):
-            text = gettext("A colleague changed this text in the meantime. Load the page again.")
-            self.add_error("text", text)
-        return data
+    class Media:
+        js = ("vacancies/color.js",)
 
 
 @admin.register(Brand)
-class BrandAdmin(BaseBrandAdmin):
-    def get_urls(self) -> list[URLPattern]:
-        return [*self.object_urls({"emails": self.emails_view}), *super().get_urls()]
+class BrandAdmin(ContentAdmin):
+    page_classes = (BrandEmailPages,)
+    form = BrandForm
+    list_display = ("name", "small_icon", "url", "vacancy_count")
+    autocomplete_fields = ("form",)
+    search_fields = ("name",)
+    fieldsets = (
+        (None, {"fields": ("name", "slug", "description", "url", "vacancy_url", "form")}),
+        (_("Career site"), {"fields": ("host", "accent", "embed")}),
+        (_("People"), {"fields": ("members", "requires_approval")}),
+        (_("Icons"), {"fields": (
+            "icon_small", "icon_small_url", "small_icon",
+            "icon_large", "icon_large_url", "large_icon",
+        )}),
+    )  # fmt: skip
+    readonly_fields = ("embed", "small_icon", "large_icon")
+
+    def get_fieldsets(self, request: UserRequest, obj: Brand | None = None) -> Sequence[tuple]:
+        """Members of a brand can see its applicants, and who switches approval off can publish alone. Only
+        users who manage accounts can edit both."""
+        hidden = set() if request.user.has_perm("auth.change_user") else {"members"}
+        if not settings.CAREER_SITE:
+            hidden.add("host")
+        return [(name, spec) for name, spec in self.fieldsets if hidden.isdisjoint(spec["fields"])]
+
+    def get_form(self, request: UserRequest, *args: Any, **kwargs: Any) -> type[BrandForm]:
+        form: type[BrandForm] = super().get_form(request, *args, **kwargs)  # a new class for each request
+        form.request_host = request.get_host().lower()
+        return form
+
+    def get_queryset(self, request: UserRequest) -> QuerySet:
+        """Users see their brands only, also where a brand is chosen."""
+        own = brands_of(request.user).values("pk")
+        count = counted(Vacancy.objects.all(), "brand")
+        return super().get_queryset(request).filter(pk__in=own).annotate(vacancy_count=count)
+
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey, request: UserRequest, **kwargs: object
+    ) -> ModelChoiceField | None:
+        if db_field.name == "form":
+            kwargs["queryset"] = forms_for(request.user)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def formfield_for_manytomany(
+        self, db_field: ManyToManyField, request: UserRequest, **kwargs: object
+    ) -> ModelMultipleChoiceField | None:
+        if db_field.name == "members":  # accounts that the user may not see are not revealed
+            kwargs["queryset"] = colleagues_of(request.user).filter(is_staff=True)
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
 
     def changeform_view(
         self, request: UserRequest, object_id: str | None = None, form_url: str = "",
@@ -127,101 +126,39 @@ class BrandAdmin(BaseBrandAdmin):
         context = {"shows_emails": settings.MULTI_BRANDING} | (extra_context or {})
         return super().changeform_view(request, object_id, form_url, context)
 
-    def emails_view(self, request: UserRequest, object_id: str) -> HttpResponse:
-        """Show, or save, the sender, the signatures and the consent texts of a brand."""
-        brand = get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
-        if not settings.MULTI_BRANDING:  # applicants see no brands, and get the texts of the site
-            raise Http404
-        may_change = self.has_change_permission(request, brand)
-        if not (may_change if request.method == "POST" else self.has_view_permission(request, brand)):
-            raise PermissionDenied
-        page = retry_on_conflict(lambda: _Page(self, request, brand))
-        if page.is_saved:
-            self.message_user(request, gettext("Saved."), messages.SUCCESS)
-            return redirect(request.path)
-        context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "media": self.media,
-            "title": brand.name,
-            "original": brand,
-            "shows_emails": True,
-            "may_change": may_change,
-            "is_wrong": page.is_wrong,
-            **page.context(),
-        }
-        template = "admin/vacancies/brand/emails.html"
-        return TemplateResponse(request, template, context, status=422 if page.is_wrong else 200)
+    def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
+        """Check access: Django's view does not use `get_queryset`."""
+        get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
+        return super().history_view(request, object_id, **kwargs)
 
+    @display(description=_("List for another website"))
+    def embed(self, brand: Brand) -> str:
+        """Return the lines to copy (jobsite/site/embed.js)."""
+        if not brand.slug:  # it is being added
+            return "-"
+        base = host_url(brand.host) or settings.PUBLIC_BASE_URL or "https://jobs.example.com"
+        lines = (
+            format_html('<script type="module" src="{}/embed.js"></script>', base),
+            format_html(
+                '<job-vacancies filter-brand="{}" size="10"><a href="{}/jobs">{}</a></job-vacancies>',
+                brand.slug,
+                base,
+                brand.name,
+            ),
+        )
+        return format_html('<pre class="copy">{}</pre>', "\n".join(lines))
 
-class _Page:
-    """The forms of one request. Created in a transaction: it saves what was posted, if all is valid."""
+    @display(description=_("Current small icon"))
+    def small_icon(self, brand: Brand) -> str:
+        return thumbnail(brand.icon_small, brand.icon_small_url)
 
-    def __init__(self, admin: BrandAdmin, request: UserRequest, brand: Brand) -> None:
-        self.brand = brand
-        data = request.POST if request.method == "POST" else None
-        if data is not None:  # two saves wait for each other
-            Brand.objects.select_for_update().filter(pk=brand.pk).first()
-        mail = BrandMail.objects.filter(brand=brand).first() or BrandMail(brand=brand)
-        self.sent_from = from_line(mail)
-        self.mail = BrandMailForm(data, instance=mail)
-        self.own = ConsentText.objects.filter(brand_number=brand.pk).newest()
-        self.consents = {
-            code: ConsentForm(data, prefix=code, instance=self._newest(code)) for code in self._codes()
-        }
-        self.is_saved = data is not None and self._is_valid()
-        self.is_wrong = data is not None and not self.is_saved
-        if self.is_saved:
-            self._save(admin, request)
+    @display(description=_("Current large icon"))
+    def large_icon(self, brand: Brand) -> str:
+        return thumbnail(brand.icon_large, brand.icon_large_url)
 
-    def context(self) -> Context:
-        return {
-            "sender": [self.mail[name] for name in SENDER],
-            "sent_from": self.sent_from or settings.DEFAULT_FROM_EMAIL,
-            "languages": [self._language(code, form) for code, form in self.consents.items()],
-        }
-
-    def _language(self, code: str, form: ConsentForm) -> Context:
-        fields = [self.mail[f"signature_{code}"], *(form[name] for name in CONSENT)]
-        is_used = any(field.value() or field.errors for field in fields)
-        return {
-            "code": code,
-            "name": gettext(LANGUAGES[code]),
-            "fields": fields,
-            "version": form["version"],
-            "is_open": is_used or code == site_language(),
-        }
-
-    def _codes(self) -> list[str]:
-        return list(dict.fromkeys((site_language(), *LANGUAGES)))
-
-    def _newest(self, code: str) -> ConsentText:
-        own = self.own.get((self.brand.pk, code))
-        return own or ConsentText(brand_number=self.brand.pk, language=code, version=0)
-
-    def _is_valid(self) -> bool:
-        forms = (self.mail, *self.consents.values())
-        if not all(form.is_valid() for form in forms):
-            return False
-        of_site = self.consents[site_language()]
-        texts = [form.cleaned_data["text"] for form in self.consents.values()]
-        if any(texts) and not of_site.cleaned_data["text"]:
-            text = gettext("Enter it in %(language)s too: forms in a language without a text use it.")
-            language = gettext(LANGUAGES[site_language()])
-            of_site.add_error("text", text % {"language": language})
-            return False
-        return True
-
-    def _save(self, admin: BrandAdmin, request: UserRequest) -> None:
-        done = admin.construct_change_message(request, self.mail, [])
-        if self.mail.has_changed():
-            self.mail.save()
-        for code, form in self.consents.items():
-            if form.is_changed:
-                texts = {name: form.cleaned_data[name] for name in CONSENT}
-                added = ConsentText.objects.add(brand_number=self.brand.pk, language=code, **texts)
-                with translation.override(None):  # translated where it is shown
-                    name = str(ConsentText._meta.verbose_name)
-                    done.append({"added": {"name": name, "object": str(added)}})
-        if done:
-            admin.log_change(request, self.brand, done)
+    @display(description=_("Vacancies"), ordering="vacancy_count")
+    def vacancy_count(self, brand: Any) -> str:
+        url = reverse("admin:vacancies_vacancy_changelist")
+        return format_html(
+            '<a class="text-link" href="{}?brand__id__exact={}">{}</a>', url, brand.pk, brand.vacancy_count
+        )

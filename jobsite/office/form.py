@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from forms_structure.admin.form import FormAdmin as BaseFormAdmin
+from forms_structure.admin.form import FormBaseAdmin
 from forms_structure.models import Form
 from jobsite.admin.base import as_id, counted
 from jobsite.types import Context, UserRequest
@@ -26,7 +26,7 @@ MAX_LINKED_VACANCIES = 10
 
 
 @admin.register(Form)
-class FormAdmin(BaseFormAdmin):
+class FormAdmin(FormBaseAdmin):
     """Users of some brands see the forms that their brands use and unused forms. They can change the
     forms that no other brand uses (docs/decisions.md #56)."""
 

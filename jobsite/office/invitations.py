@@ -8,60 +8,38 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from applications.models import Invitation, Message
 from applications.operations import invitations as operations
 from jobsite.accounts import roles
-from jobsite.admin.users import UserAdmin
+from jobsite.admin.pages import AdminPages
 from jobsite.api.absolute_urls import base_url
 from jobsite.api.throttling import RateLimit
 from jobsite.office.user_forms import InviteForm
 from jobsite.text.formats import format_datetime
-from jobsite.types import Context, UserRequest
+from jobsite.types import UserRequest
 
 
-class InvitationsAdmin(UserAdmin):
+class InvitationPages(AdminPages):
     """Colleagues are invited instead of added. Superusers can still add an account, as for a program."""
 
-    list_before_template = "admin/auth/user/invitations.html"
-
-    def get_urls(self) -> list[URLPattern]:
-        urls = [
-            path(f"invitations/<int:pk>/{name}/", self.admin_site.admin_view(view), name=f"auth_user_{code}")
-            for name, code, view in (
-                ("send-again", "send_again", self.send_again_view),
-                ("withdraw", "withdraw", self.withdraw_view),
-            )
+    def urls(self) -> list[URLPattern]:
+        return [
+            self.url("invitations/<int:pk>/send-again/", self.send_again_view, "send_again"),
+            self.url("invitations/<int:pk>/withdraw/", self.withdraw_view, "withdraw"),
         ]
-        return [*urls, *super().get_urls()]
 
-    def changelist_view(self, request: UserRequest, extra_context: Context | None = None) -> HttpResponse:
-        may = self.has_add_permission(request)
-        context = {"may_invite": may, "invitations": open_invitations(request) if may else []}
-        return super().changelist_view(request, context | (extra_context or {}))
-
-    def add_view(
-        self,
-        request: UserRequest,
-        form_url: str = "",
-        extra_context: Context | None = None,
-    ) -> HttpResponse:
-        if "account" in request.GET and request.user.is_superuser:
-            return super().add_view(request, form_url, extra_context)
-        if not self.has_add_permission(request):
+    def invite_view(self, request: UserRequest) -> HttpResponse:
+        if not self.admin.has_add_permission(request):
             raise PermissionDenied
         form = InviteForm(request, request.POST if request.method == "POST" else None)
         if form.is_valid() and self._invite(request, form):
             return redirect("admin:auth_user_changelist")
-        context = self.admin_site.each_context(request) | {
-            "opts": self.opts,
-            "title": gettext("Invite a colleague"),
-            "form": form,
-            "days": Invitation.MAX_AGE.days,
-        }
+        title = gettext("Invite a colleague")
+        context = self.context(request, title, form=form, days=Invitation.MAX_AGE.days)
         return TemplateResponse(request, "admin/auth/user/invite.html", context)
 
     def _invite(self, request: UserRequest, form: InviteForm) -> bool:
@@ -73,7 +51,7 @@ class InvitationsAdmin(UserAdmin):
             **form.cleaned_data, author=request.user, base_url=base_url(request), at=timezone.now()
         )
         text = gettext("The invitation is sent to %(address)s.") % {"address": address}
-        self.message_user(request, text, messages.SUCCESS)
+        self.admin.message_user(request, text, messages.SUCCESS)
         return True
 
     def send_again_view(self, request: UserRequest, pk: int) -> HttpResponse:
@@ -97,7 +75,7 @@ class InvitationsAdmin(UserAdmin):
 
     def _change(self, request: UserRequest, pk: int, operation: Callable[[Invitation], str]) -> HttpResponse:
         """Run `operation` with the invitation `pk`, and show its message in the list."""
-        if not self.has_add_permission(request):
+        if not self.admin.has_add_permission(request):
             raise PermissionDenied
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])

@@ -7,7 +7,9 @@ from django.contrib import admin, messages
 from django.contrib.admin import ModelAdmin
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.admin.views.main import ChangeList
+from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
 from django.contrib.auth.models import Group, User
+from django.core.exceptions import PermissionDenied
 from django.db.models import Prefetch, QuerySet
 from django.forms import BaseFormSet, ModelForm
 from django.http import HttpResponse
@@ -18,16 +20,18 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter
 from unfold.decorators import action, display
+from unfold.forms import AdminPasswordChangeForm, UserCreationForm
 
 from jobsite.accounts import roles
 from jobsite.admin.base import action_parameters, as_id
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
+from jobsite.admin.users import PermissionsAdmin
 from jobsite.languages import site_language
-from jobsite.office.invitations import InvitationsAdmin
+from jobsite.office.invitations import InvitationPages, open_invitations
 from jobsite.office.user_forms import UserForm, is_colleague
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
-from jobsite.types import StrOrPromise, UserRequest
+from jobsite.types import Context, StrOrPromise, UserRequest
 from vacancies.access import brands_of, colleagues_of, manageable_by
 from vacancies.admin.list.filters import BrandFilter
 
@@ -76,7 +80,13 @@ class MemberFilter(BrandFilter):
 
 
 @admin.register(User)
-class UserAdmin(InvitationsAdmin):
+class UserAdmin(BaseUserAdmin, PermissionsAdmin):  # type: ignore[misc]  # get_actions of Django 6.1
+    """Colleagues are invited instead of added. Superusers can still add an account, as for a program."""
+
+    page_classes = (InvitationPages,)
+    list_before_template = "admin/auth/user/invitations.html"
+    add_form = UserCreationForm
+    change_password_form = AdminPasswordChangeForm
     form = UserForm
     list_display = ("who", "email", "role_names", "brand_names", "last_sign_in", "is_active")
     list_filter = (KindFilter, RoleFilter, MemberFilter, "is_active")
@@ -107,7 +117,27 @@ class UserAdmin(InvitationsAdmin):
         get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
         return super().history_view(request, object_id, **kwargs)
 
+    # --- invitations ---
+
+    def changelist_view(self, request: UserRequest, extra_context: Context | None = None) -> HttpResponse:
+        may = self.has_add_permission(request)
+        context = {"may_invite": may, "invitations": open_invitations(request) if may else []}
+        return super().changelist_view(request, context | (extra_context or {}))
+
+    def add_view(
+        self, request: UserRequest, form_url: str = "", extra_context: Context | None = None
+    ) -> HttpResponse:
+        if "account" in request.GET and request.user.is_superuser:
+            return super().add_view(request, form_url, extra_context)
+        return InvitationPages(self).invite_view(request)
+
     # --- the form ---
+
+    def user_change_password(self, request: UserRequest, id: str, form_url: str = "") -> HttpResponse:
+        """Only superusers set passwords of others. Everybody else chooses their own, by email."""
+        if not request.user.is_superuser:
+            raise PermissionDenied
+        return super().user_change_password(request, id, form_url)
 
     def get_fieldsets(self, request: UserRequest, obj: User | None = None) -> Any:
         if obj is None:

@@ -14,7 +14,7 @@ from applications.models import Application, Stage
 from jobsite.admin.base import counted
 from jobsite.office.reports import ReportPages
 from jobsite.types import Context, UserRequest
-from vacancies.admin.vacancy import VacancyAdmin as BaseVacancyAdmin
+from vacancies.admin.vacancy import VacancyBaseAdmin
 from vacancies.models import Vacancy
 
 
@@ -33,8 +33,8 @@ def candidates_of(vacancy: Vacancy) -> Context:
 
 
 @admin.register(Vacancy)
-class VacancyAdmin(BaseVacancyAdmin):
-    page_classes = (ReportPages, *BaseVacancyAdmin.page_classes)
+class VacancyAdmin(VacancyBaseAdmin):
+    page_classes: Any = (ReportPages, *VacancyBaseAdmin.page_classes)
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
         count = counted(Application.objects.all(), "vacancy")
@@ -47,8 +47,8 @@ class VacancyAdmin(BaseVacancyAdmin):
             head["candidates"] = candidates_of(vacancy)
         return head
 
-    list_columns = (*BaseVacancyAdmin.list_columns, "applied")
-    default_columns = (*BaseVacancyAdmin.default_columns, "applied")
+    list_columns = (*VacancyBaseAdmin.list_columns, "applied")
+    default_columns = (*VacancyBaseAdmin.default_columns, "applied")
 
     def offered_columns(self, request: UserRequest) -> tuple[str, ...]:
         may = request.user.has_perm("applications.view_application")

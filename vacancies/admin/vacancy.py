@@ -1,5 +1,5 @@
-"""The changelist and the form of vacancies. `jobsite.office.vacancy` registers this class, because it
-adds the number of applications."""
+"""The changelist and the form of vacancies. jobsite/office/vacancy.py adds the number of
+applications, and registers the admin."""
 
 from typing import Any
 
@@ -7,18 +7,16 @@ from django.conf import settings
 from django.contrib import admin
 from django.db.models import ForeignKey
 from django.http import HttpResponse
-from django.urls import URLPattern, reverse
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 
 from jobsite.admin.base import as_id
-from jobsite.admin.pages import AdminPages
 from jobsite.text.iso_names import country_name
 from jobsite.types import Context, StrOrPromise, UserRequest
 from vacancies.access import brands_of, forms_for, preselected_brand
-from vacancies.admin.base import ContentAdmin
 from vacancies.admin.edit.autosave import AutosavePages
 from vacancies.admin.edit.head import head_of
 from vacancies.admin.edit.inlines import AttachmentInline, PlaceInline, RecruiterInline
@@ -53,10 +51,10 @@ def tab(name: StrOrPromise, *fields: str | tuple[str, ...]) -> tuple[StrOrPromis
     return name, {"fields": fields, "classes": ("tab",)}
 
 
-class VacancyAdmin(VacancyListAdmin, ContentAdmin):
+class VacancyBaseAdmin(VacancyListAdmin):
     """The list, the form, and `page_classes`: the pages beside them, which receive this admin."""
 
-    page_classes: tuple[type[AdminPages], ...] = (
+    page_classes = (
         SavedViewPages, AutosavePages, TemplatePages, ApprovalPages, PublicationPages,
         BulkPublicationPages, SpreadsheetPages, VersionPages, VacancyPages, RequisitionPages,
     )  # fmt: skip
@@ -101,11 +99,6 @@ class VacancyAdmin(VacancyListAdmin, ContentAdmin):
     def get_queryset(self, request: UserRequest) -> VacancyQuerySet:
         rows: Any = super().get_queryset(request)
         return rows.editable_by(request.user)
-
-    def get_urls(self) -> list[URLPattern]:
-        pages = [url for page in self.page_classes for url in page(self).urls()]
-        pages.sort(key=lambda url: "<path:" in str(url.pattern))  # last: it matches everything
-        return [*pages, *super().get_urls()]
 
     def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
         return VersionPages(self).history_view(request, object_id)

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.generic import RedirectView
 from unfold.decorators import action, display
 
-from applications.admin.brand_access import BrandScopedNoAddAdmin, log_access
+from applications.admin.access_log import log_access
 from applications.admin.catalogue.my_emails import my_emails
 from applications.models import Access, Message
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
@@ -21,6 +21,7 @@ from jobsite.languages import site_language
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
 from jobsite.types import UserRequest
+from vacancies.admin.brand_access import BrandScopedAdmin
 
 COLORS = {
     Message.State.QUEUED: "info",
@@ -31,7 +32,7 @@ COLORS = {
 
 
 @admin.register(Message)
-class MessageAdmin(BrandScopedNoAddAdmin):
+class MessageAdmin(BrandScopedAdmin):
     """Emails are read only. Those that failed can be queued again."""
 
     vacancy = "application__vacancy"
@@ -64,6 +65,9 @@ class MessageAdmin(BrandScopedNoAddAdmin):
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
         return super().get_queryset(request).select_related("author", "application__vacancy")
+
+    def has_add_permission(self, request: UserRequest) -> bool:
+        return False
 
     def has_change_permission(self, request: UserRequest, obj: Model | None = None) -> bool:
         return False

@@ -30,7 +30,8 @@ from unfold.widgets import (
     UnfoldBooleanWidget,
 )
 
-from applications.admin.brand_access import log_access
+from applications.admin.access_log import log_access
+from applications.admin.parts import CHANGE, ApplicationPages
 from applications.mail.calendars import method_of
 from applications.models import Access, Application, HistoryEntry, Message, Participant
 from applications.operations import interviews as operations
@@ -38,7 +39,6 @@ from applications.operations.slots import free_slots, open_offers
 from applications.querysets import readers_of
 from jobsite.admin.base import as_id, posted_again
 from jobsite.admin.datetime_fields import ZonedDateTimeField, ZonedDateTimeWidget
-from jobsite.admin.pages import AdminPages
 from jobsite.api.absolute_urls import base_url
 from jobsite.fields import PastedURLField
 from jobsite.languages import LANGUAGES, site_language
@@ -47,7 +47,7 @@ from jobsite.text.names import person
 from jobsite.types import Context, UserRequest
 from vacancies.models import Vacancy
 
-VIEW, CHANGE = "applications.view_application", "applications.change_application"
+VIEW = "applications.view_application"
 MINUTES_MAX = 24 * 60
 KEPT = ("zone", "place", "video_url")  # from the author's last interview for the vacancy
 
@@ -169,22 +169,21 @@ class InterviewForm(MeetingForm):
         return entry
 
 
-class InterviewPages(AdminPages):
+class InterviewPages(ApplicationPages):
     def urls(self) -> list[URLPattern]:
         views = {
             "interview": self.interview,
             "cancel-interview": self.cancel,
             "reply-interview": self.reply,
         }
-        urls: list[URLPattern] = self.admin.object_urls(views)
-        return urls
+        return self.object_urls(views)
 
     # --- scheduling and changing ---
 
     def interview(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Schedule an interview, or change the one of the parameter `entry`: fill in, preview, send. Only the
         last step writes. What was posted is kept at every step."""
-        application = self.admin.application_or_404(request, object_id, CHANGE)
+        application = self.application_or_404(request, object_id, CHANGE)
         now = timezone.now()
         entry = self._entry(request, application)
         initial = _initial(entry, request.user)
@@ -202,7 +201,7 @@ class InterviewPages(AdminPages):
                     emails = operations.planned_emails(**values)
                 except operations.InterviewChangedError:
                     text = gettext("A colleague scheduled, changed or cancelled it in the meantime.")
-                    self.admin.message_user(request, text, messages.WARNING)
+                    self.message(request, text, messages.WARNING)
                     return self._back(request, application)
             return self._page(request, application, form, emails)
 
@@ -235,7 +234,7 @@ class InterviewPages(AdminPages):
     def _saved(self, request: UserRequest, application: Application, form: InterviewForm) -> HttpResponse:
         log_access(request.user, Access.CHANGE, application.pk)
         text = gettext("Interview: %(when)s.") % {"when": form.entry.when}
-        self.admin.message_user(request, text, messages.SUCCESS)
+        self.message(request, text, messages.SUCCESS)
         return self._back(request, application)
 
     def _page(
@@ -256,7 +255,7 @@ class InterviewPages(AdminPages):
             "lacks_pay": Application.objects.filter(pk=application.pk).pay_not_told().exists(),
             "overlaps": _overlaps(form) if emails is not None else [],
             "repeated": posted_again(request, "step"),
-            "back": self.admin.page_of(request, application, "interviews"),
+            "back": self.page_of(request, application, "interviews"),
         }
         response = render(
             request,
@@ -268,14 +267,14 @@ class InterviewPages(AdminPages):
         return response
 
     def _back(self, request: UserRequest, application: Application) -> HttpResponse:
-        return redirect(self.admin.page_of(request, application, "interviews"))
+        return redirect(self.page_of(request, application, "interviews"))
 
     # --- cancelling and answering ---
 
     def cancel(self, request: UserRequest, object_id: str) -> HttpResponse:
         """GET asks whether to cancel the interview of the parameter `entry`, and names who is told. POST
         does it."""
-        application = self.admin.application_or_404(request, object_id, CHANGE)
+        application = self.application_or_404(request, object_id, CHANGE)
         entry = self._entry_of(application, request.GET.get("entry"))
         if request.method == "POST":
             count = operations.cancel_interviews(
@@ -283,14 +282,14 @@ class InterviewPages(AdminPages):
             )
             log_access(request.user, Access.CHANGE, application.pk)
             if count:
-                self.admin.message_user(request, gettext("The interview was cancelled."), messages.SUCCESS)
+                self.message(request, gettext("The interview was cancelled."), messages.SUCCESS)
             return self._back(request, application)
         context = {
             "media": self.admin.media,
             "application": application,
             "entry": entry,
             "people": [each.name for each in entry.participants.select_related("user", "entry__application")],
-            "back": self.admin.page_of(request, application, "interviews"),
+            "back": self.page_of(request, application, "interviews"),
         }
         title = gettext("Cancel the interview?")
         template = "admin/applications/application/cancel_interview.html"
@@ -298,7 +297,7 @@ class InterviewPages(AdminPages):
 
     def reply(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Record the posted reply of the user to an invitation."""
-        application = self.admin.posted_to(request, object_id, VIEW)
+        application = self.posted_to(request, object_id, VIEW)
         entry = self._entry_of(application, request.POST.get("entry"))
         mine = get_object_or_404(entry.participants, user=request.user)
         answer = request.POST.get("reply")
@@ -307,7 +306,7 @@ class InterviewPages(AdminPages):
         operations.reply(
             participant=mine, reply=Participant.Reply(answer), base_url=base_url(request), at=timezone.now()
         )
-        self.admin.message_user(request, gettext("Your answer was saved."), messages.SUCCESS)
+        self.message(request, gettext("Your answer was saved."), messages.SUCCESS)
         return self._back(request, application)
 
 

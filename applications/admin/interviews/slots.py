@@ -19,14 +19,14 @@ from unfold.widgets import (
     UnfoldAdminSingleTimeWidget,
 )
 
-from applications.admin.brand_access import log_access
-from applications.admin.interviews.pages import CHANGE, MeetingForm, initial_meeting, zones
+from applications.admin.access_log import log_access
+from applications.admin.interviews.pages import MeetingForm, initial_meeting, zones
+from applications.admin.parts import CHANGE, ApplicationPages
 from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application, Offer, SlotSet
 from applications.operations.slots import SLOTS_MAX, offer_slots, planned_offers
 from jobsite.admin.base import as_id, posted_again
 from jobsite.admin.datetime_fields import DateField, is_ambiguous, readings
-from jobsite.admin.pages import AdminPages
 from jobsite.admin.selection import way_back
 from jobsite.api.absolute_urls import base_url
 from jobsite.text.formats import format_period
@@ -138,9 +138,9 @@ def _instant(day: date, at: time) -> datetime:
     return first.astimezone(UTC)
 
 
-class SlotPages(AdminPages):
+class SlotPages(ApplicationPages):
     def urls(self) -> list[URLPattern]:
-        own: list[URLPattern] = self.admin.object_urls({"withdraw-offer": self.withdraw})
+        own = self.object_urls({"withdraw-offer": self.withdraw})
         return [self.url("choose-times/", self.offer, "choose_times"), *own]
 
     def offer(self, request: UserRequest) -> HttpResponse:
@@ -160,7 +160,7 @@ class SlotPages(AdminPages):
         vacancy = people[0].vacancy
         if any(each.vacancy_id != vacancy.pk for each in people):
             text = gettext("Choose applications to one vacancy: the times are for its interviews.")
-            self.admin.message_user(request, text, messages.WARNING)
+            self.message(request, text, messages.WARNING)
             return redirect(back)
         now, step = timezone.now(), request.POST.get("step", "")
         data = request.POST if step else None
@@ -187,7 +187,7 @@ class SlotPages(AdminPages):
             "%(count)d applicant may choose a time.", "%(count)d applicants may choose a time.", len(told)
         )
         level = messages.SUCCESS if told else messages.WARNING
-        self.admin.message_user(request, text % {"count": len(told)}, level)
+        self.message(request, text % {"count": len(told)}, level)
         return redirect(back)
 
     def _page(
@@ -225,10 +225,10 @@ class SlotPages(AdminPages):
 
     def withdraw(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Withdraw the posted offer, in which no time was chosen yet."""
-        application = self.admin.posted_to(request, object_id, CHANGE)
+        application = self.posted_to(request, object_id, CHANGE)
         pk = as_id(request.POST.get("offer"))
         rows = Offer.objects.filter(application=application, entry=None, pk__in=[pk])
         if rows.delete()[0]:
             log_access(request.user, Access.CHANGE, application.pk)
-            self.admin.message_user(request, gettext("The applicant can no longer choose."), messages.SUCCESS)
-        return redirect(self.admin.page_of(request, application, "interviews"))
+            self.message(request, gettext("The applicant can no longer choose."), messages.SUCCESS)
+        return redirect(self.page_of(request, application, "interviews"))

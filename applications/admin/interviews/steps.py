@@ -1,6 +1,7 @@
 """The interviews and tasks of all applications, as a calendar: day by day, the next ones first."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin import ModelAdmin
@@ -14,11 +15,11 @@ from django.utils.translation import gettext, pgettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from applications.admin.brand_access import BrandScopedNoAddAdmin
 from applications.models import HistoryEntry
 from jobsite.days import start_of_day
 from jobsite.text.formats import format_date
 from jobsite.types import StrOrPromise, UserRequest
+from vacancies.admin.brand_access import BrandScopedAdmin
 
 
 class WhenFilter(admin.SimpleListFilter):
@@ -37,7 +38,7 @@ class WhenFilter(admin.SimpleListFilter):
         first, *others = super().choices(changelist)
         return [{**first, "display": pgettext("steps", "Coming")}, *others]
 
-    def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
+    def queryset(self, request: UserRequest, queryset: Any) -> QuerySet:
         today = start_of_day(timezone.localdate())
         match self.value():
             case "all":
@@ -50,7 +51,7 @@ class WhenFilter(admin.SimpleListFilter):
 
 
 @admin.register(HistoryEntry)
-class StepAdmin(BrandScopedNoAddAdmin):
+class StepAdmin(BrandScopedAdmin):
     vacancy = "application__vacancy"
     list_display = ("day", "time", "name", "applicant", "to", "outcome", "is_visible")
     list_display_links = None
@@ -81,6 +82,9 @@ class StepAdmin(BrandScopedNoAddAdmin):
     @display(description=_("Result"), ordering="result")
     def outcome(self, step: HistoryEntry) -> str:
         return gettext("cancelled") if step.is_cancelled else step.result
+
+    def has_add_permission(self, request: UserRequest) -> bool:
+        return False
 
     def has_change_permission(self, request: UserRequest, obj: Model | None = None) -> bool:
         """Interviews and tasks are edited on the page of the application."""

@@ -33,7 +33,7 @@ from unfold.widgets import (
     UnfoldBooleanWidget,
 )
 
-from applications.admin.brand_access import log_access
+from applications.admin.access_log import log_access
 from applications.admin.page.duplicates import Likely, likely_same
 from applications.admin.page.origins import CONTACT, ContactForm
 from applications.mail.notice import purpose

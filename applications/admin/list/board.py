@@ -10,7 +10,7 @@ from django.db.models.functions import RowNumber
 from django.http import HttpResponse
 from django.middleware.csrf import get_token
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
@@ -18,11 +18,12 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext
 from unfold.contrib.filters.forms import AutocompleteDropdownForm
 
-from applications.admin.brand_access import BrandScopedNoAddAdmin
 from applications.admin.moves.pages import stages
 from applications.admin.selection import NAMES, ApplicationSelection
 from applications.models import Application, Stage
+from applications.querysets import ApplicationQuerySet
 from jobsite.admin.base import as_id
+from jobsite.admin.pages import AdminPages
 from jobsite.types import UserRequest
 from vacancies.access import scope_to_brands
 from vacancies.models import Vacancy
@@ -39,36 +40,34 @@ class Column:
     cards: list[str] = field(default_factory=list)
 
 
-class BoardAdmin(BrandScopedNoAddAdmin):
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.board_view)
-        return [path("board/", view, name="applications_application_board"), *super().get_urls()]
+class BoardPages(AdminPages):
+    def urls(self) -> list[URLPattern]:
+        return [self.url("board/", self.board_view, "board")]
 
     def board_view(self, request: UserRequest) -> HttpResponse:
         """Show the newest applications of each stage, of one vacancy or of all."""
-        if not self.has_view_permission(request):
+        if not self.admin.has_view_permission(request):
             raise PermissionDenied
         own = scope_to_brands(request.user, Vacancy.objects.only("title"), "pk")
         chosen = as_id(request.GET.get("vacancy__id__exact"))
         vacancy = own.filter(pk=chosen).first() if chosen is not None else None
-        rows: QuerySet = self.get_queryset(request)
+        rows: ApplicationQuerySet = self.admin.get_queryset(request)
         if vacancy:
             rows = rows.filter(vacancy=vacancy)
-        pages = self.admin_site._registry[Vacancy]
+        pages = self.admin.admin_site._registry[Vacancy]
         head = None
         if vacancy and pages.has_view_permission(request):
             row = pages.get_queryset(request).filter(pk=vacancy.pk).first()
             head = pages.head_of(request, row) if row else None  # type: ignore[attr-defined]
         form = None if head else self._filter_form(request, own, vacancy)
-        may_move = self.has_change_permission(request)
+        may_move = self.admin.has_change_permission(request)
         cards = Cards(request, names_vacancy=vacancy is None, may_move=may_move)
         counts = head["candidates"]["by_stage"] if head else rows.counts_by_stage()
         found = columns(request, rows, vacancy, cards, counts)
+        title = gettext("Board: %(vacancy)s") % {"vacancy": vacancy} if vacancy else gettext("Board")
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "media": self.media + form.media if form else self.media,
-            "title": gettext("Board: %(vacancy)s") % {"vacancy": vacancy} if vacancy else gettext("Board"),
+            **self.context(request, title),
+            "media": self.admin.media + form.media if form else self.admin.media,
             "vacancy": vacancy,
             "form": form,
             "head": head,
@@ -82,7 +81,7 @@ class BoardAdmin(BrandScopedNoAddAdmin):
         """Return the form that chooses one of the vacancies `own`."""
         form = AutocompleteDropdownForm(
             request=request, name="vacancy__id__exact", label=gettext("Vacancy"), choices=(),
-            field=Application._meta.get_field("vacancy"), model_admin=self,
+            field=Application._meta.get_field("vacancy"), model_admin=self.admin,
             data={"vacancy__id__exact": vacancy.pk if vacancy else None},
         )  # fmt: skip
         form.fields["vacancy__id__exact"].queryset = own

@@ -1,4 +1,5 @@
-"""The actions of the list of applications: move, email, export, mark as read."""
+"""The actions of the list of applications, beside those that move them to a stage (moves/pages.py). `page` is
+the admin."""
 
 from datetime import datetime
 from typing import Any
@@ -11,10 +12,11 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from applications import exports
-from applications.admin.brand_access import log_access
+from applications.admin.access_log import log_access
 from applications.admin.interviews.slots import SlotPages
-from applications.admin.list.bulk_email import BulkEmailAdmin
-from applications.admin.page.assigning import assign_action, tag_action
+from applications.admin.list.bulk_email import BulkEmailPages
+from applications.admin.page.assigning import AssigningPages
+from applications.admin.page.review import MAX, ReviewPages
 from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application
 from applications.querysets import ApplicationQuerySet
@@ -23,109 +25,116 @@ from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.types import UserRequest
 
 
-class BulkActionsAdmin(BulkEmailAdmin):
-    actions = (
-        "review_selected", "email_selected", "offer_times", "assign_selected", "tag_selected",
-        "export_csv", "export_xlsx", "download_files", "mark_read", "mark_unread",
-    )  # fmt: skip
+@admin.action(description=_("Review…"), permissions=["view"])
+def review_selected(page: Any, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse:
+    return ReviewPages(page).begin(request, list(queryset.values_list("pk", flat=True)[: MAX + 1]))
 
-    def get_actions(
-        self, request: UserRequest, *args: Any, action_location: Any = None, **kwargs: Any
-    ) -> Any:
-        """Add an action per stage. Django 6.1 passes `action_location`."""
-        where = {} if action_location is None else {"action_location": action_location}
-        others = super().get_actions(request, *args, **where, **kwargs)
-        is_list = action_location is None or action_location.name == "CHANGE_LIST"
-        may = is_list and self.has_change_permission(request)
-        return self.move_actions(request) | others if may else others
 
-    @admin.action(description=_("Let applicants choose a time…"), permissions=["change"])
-    def offer_times(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse:
-        return SlotPages(self).answer(request, ApplicationSelection.of(queryset), request.get_full_path())
+@admin.action(description=_("Send an email…"), permissions=["email"])
+def email_selected(page: Any, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse:
+    selection = ApplicationSelection.of(queryset)
+    return BulkEmailPages(page).choose_template(request, selection, request.get_full_path())
 
-    def has_export_permission(self, request: UserRequest) -> bool:
-        return request.user.has_perm("applications.export_application")
 
-    @admin.action(description=_("Export as CSV"), permissions=["export"])
-    def export_csv(self, request: UserRequest, queryset: ApplicationQuerySet) -> StreamingHttpResponse:
-        pks = self._exported(request, queryset)
-        return exports.csv_response(pks, at=timezone.now())
+@admin.action(description=_("Let applicants choose a time…"), permissions=["change"])
+def offer_times(page: Any, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse:
+    return SlotPages(page).answer(request, ApplicationSelection.of(queryset), request.get_full_path())
 
-    @admin.action(description=_("Export as XLSX"), permissions=["export"])
-    def export_xlsx(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse:
-        pks = self._exported(request, queryset)
-        return exports.xlsx_response(pks, at=timezone.now())
 
-    def _exported(self, request: UserRequest, queryset: ApplicationQuerySet) -> list[int]:
-        """Log the export of the applications. Return their ids in the order of the list."""
-        pks = list(queryset.values_list("pk", flat=True))
-        log_access(request.user, Access.EXPORT, *pks)
-        return pks
+@admin.action(description=_("Export as CSV"), permissions=["export"])
+def export_csv(page: Any, request: UserRequest, queryset: ApplicationQuerySet) -> StreamingHttpResponse:
+    pks = _exported(request, queryset)
+    return exports.csv_response(pks, at=timezone.now())
 
-    @admin.action(description=_("Download files (ZIP)"), permissions=["export"])
-    def download_files(
-        self, request: UserRequest, queryset: ApplicationQuerySet
-    ) -> StreamingHttpResponse | None:
-        """Send the files of the applications, and log the access to each."""
-        pks = list(queryset.values_list("pk", flat=True))
-        try:
-            files = archive.files_of(pks)
-        except archive.RefusedError as error:
-            self.message_user(request, str(error), messages.ERROR)
-            return None
-        log_access(request.user, Access.FILE, *(file.submission.application_id for file in files))
-        name = f"applications-{timezone.localdate():%Y-%m-%d}.zip"
-        headers = {
-            "Cache-Control": "private, no-store",
-            "Content-Disposition": str(content_disposition_header(True, name)),
-            "Content-Encoding": "identity",  # else the middleware would compress what hardly gets smaller
-            "X-Content-Type-Options": "nosniff",
-        }
-        return StreamingHttpResponse(archive.chunks(files), content_type="application/zip", headers=headers)
 
-    @admin.action(description=_("Assign to…"), permissions=["change"])
-    def assign_selected(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
-        return assign_action(self, request, queryset)
+@admin.action(description=_("Export as XLSX"), permissions=["export"])
+def export_xlsx(page: Any, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse:
+    pks = _exported(request, queryset)
+    return exports.xlsx_response(pks, at=timezone.now())
 
-    @admin.action(description=_("Tag…"), permissions=["change"])
-    def tag_selected(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
-        return tag_action(self, request, queryset)
 
-    @admin.action(description=_("Mark as read"), permissions=["change"])
-    def mark_read(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
-        rows = queryset.filter(read_at=None)
-        return self._mark(request, rows, timezone.now(), label=gettext("Mark as read"), icon="drafts")
+def _exported(request: UserRequest, queryset: ApplicationQuerySet) -> list[int]:
+    """Log the export of the applications. Return their ids in the order of the list."""
+    pks = list(queryset.values_list("pk", flat=True))
+    log_access(request.user, Access.EXPORT, *pks)
+    return pks
 
-    @admin.action(description=_("Mark as unread"), permissions=["change"])
-    def mark_unread(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
-        rows = queryset.exclude(read_at=None)
-        return self._mark(request, rows, None, label=gettext("Mark as unread"), icon="mark_email_unread")
 
-    def _mark(
-        self,
-        request: UserRequest,
-        rows: ApplicationQuerySet,
-        read_at: datetime | None,
-        *,
-        label: str,
-        icon: str,
-    ) -> HttpResponse | None:
-        """Ask, then set the mark of colleagues too: an application is new until one of them reads it."""
-        if not is_confirmed(request):
-            people = ApplicationSelection.of(rows).people()
-            listed = [Row(f"{each.display_name} – {each.vacancy.title}") for each in people]
-            return ask(
-                self, request, label=label, icon=icon, is_refused=not listed,
-                text=gettext("The mark changes for your colleagues too."),
-                sections=[Section(gettext("Applications"), listed)] if listed else [],
-            )  # fmt: skip
-        pks = list(rows.order_by().values_list("pk", flat=True))
-        count = Application.objects.filter(pk__in=pks).update(read_at=read_at)
-        log_access(request.user, Access.CHANGE, *pks)
-        text = (
-            ngettext("%(count)d marked as read.", "%(count)d marked as read.", count)
-            if read_at
-            else ngettext("%(count)d marked as unread.", "%(count)d marked as unread.", count)
-        )
-        self.message_user(request, text % {"count": count}, messages.SUCCESS)
+@admin.action(description=_("Download files (ZIP)"), permissions=["export"])
+def download_files(
+    page: Any, request: UserRequest, queryset: ApplicationQuerySet
+) -> StreamingHttpResponse | None:
+    """Send the files of the applications, and log the access to each."""
+    pks = list(queryset.values_list("pk", flat=True))
+    try:
+        files = archive.files_of(pks)
+    except archive.RefusedError as error:
+        page.message_user(request, str(error), messages.ERROR)
         return None
+    log_access(request.user, Access.FILE, *(file.submission.application_id for file in files))
+    name = f"applications-{timezone.localdate():%Y-%m-%d}.zip"
+    headers = {
+        "Cache-Control": "private, no-store",
+        "Content-Disposition": str(content_disposition_header(True, name)),
+        "Content-Encoding": "identity",  # else the middleware would compress what hardly gets smaller
+        "X-Content-Type-Options": "nosniff",
+    }
+    return StreamingHttpResponse(archive.chunks(files), content_type="application/zip", headers=headers)
+
+
+@admin.action(description=_("Assign to…"), permissions=["change"])
+def assign_selected(page: Any, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
+    return AssigningPages(page).assign_action(request, queryset)
+
+
+@admin.action(description=_("Tag…"), permissions=["change"])
+def tag_selected(page: Any, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
+    return AssigningPages(page).tag_action(request, queryset)
+
+
+@admin.action(description=_("Mark as read"), permissions=["change"])
+def mark_read(page: Any, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
+    rows = queryset.filter(read_at=None)
+    return _mark(page, request, rows, timezone.now(), label=gettext("Mark as read"), icon="drafts")
+
+
+@admin.action(description=_("Mark as unread"), permissions=["change"])
+def mark_unread(page: Any, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
+    rows = queryset.exclude(read_at=None)
+    return _mark(page, request, rows, None, label=gettext("Mark as unread"), icon="mark_email_unread")
+
+
+def _mark(
+    page: Any,
+    request: UserRequest,
+    rows: ApplicationQuerySet,
+    read_at: datetime | None,
+    *,
+    label: str,
+    icon: str,
+) -> HttpResponse | None:
+    """Ask, then set the mark of colleagues too: an application is new until one of them reads it."""
+    if not is_confirmed(request):
+        people = ApplicationSelection.of(rows).people()
+        listed = [Row(f"{each.display_name} – {each.vacancy.title}") for each in people]
+        return ask(
+            page, request, label=label, icon=icon, is_refused=not listed,
+            text=gettext("The mark changes for your colleagues too."),
+            sections=[Section(gettext("Applications"), listed)] if listed else [],
+        )  # fmt: skip
+    pks = list(rows.order_by().values_list("pk", flat=True))
+    count = Application.objects.filter(pk__in=pks).update(read_at=read_at)
+    log_access(request.user, Access.CHANGE, *pks)
+    text = (
+        ngettext("%(count)d marked as read.", "%(count)d marked as read.", count)
+        if read_at
+        else ngettext("%(count)d marked as unread.", "%(count)d marked as unread.", count)
+    )
+    page.message_user(request, text % {"count": count}, messages.SUCCESS)
+    return None
+
+
+ACTIONS = (
+    review_selected, email_selected, offer_times, assign_selected, tag_selected,
+    export_csv, export_xlsx, download_files, mark_read, mark_unread,
+)  # fmt: skip

@@ -5,30 +5,29 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import transaction
 from django.http import HttpResponse, HttpResponseNotAllowed, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
-from django.utils.translation import gettext_lazy as _
 
-from applications.admin.brand_access import log_access
+from applications.admin.access_log import log_access
 from applications.admin.moves.filling import undecided
 from applications.admin.moves.form import MoveForm
-from applications.admin.moves.pages import BulkMoveAdmin, stage_sent_by, stages, status_context, time_sent_by
-from applications.admin.page.emails import WRITE, EmailForm, language_of
+from applications.admin.moves.pages import MovePages, stage_sent_by, stages, status_context, time_sent_by
+from applications.admin.page.emails import EmailForm, language_of
+from applications.admin.parts import ApplicationPages
 from applications.admin.selection import ApplicationSelection
 from applications.mail import templates as mail
 from applications.mail.outbox import not_due
 from applications.models import Access, Application, MailTemplate, Stage
 from applications.operations import current_changes
 from applications.operations.emails import send_emails
-from applications.querysets import ApplicationQuerySet
 from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back
 from jobsite.api.absolute_urls import base_url
@@ -40,33 +39,22 @@ MAX_EMAILS = 2_000  # emails at a time: each is rendered and stored in the reque
 CANCELLABLE = timedelta(minutes=1)
 
 
-class BulkEmailAdmin(BulkMoveAdmin):
-    def get_urls(self) -> list[URLPattern]:
-        prefix = "applications_application"
-        views = (self.emails_view, self.cancel_emails_view, self.others_view)
-        view, cancel, others = map(self.admin_site.admin_view, views)
+class BulkEmailPages(ApplicationPages):
+    def urls(self) -> list[URLPattern]:
         return [
-            path("emails/", view, name=f"{prefix}_emails"),
-            path("emails/cancel/", cancel, name=f"{prefix}_cancel_emails"),
-            path("emails/others/", others, name=f"{prefix}_others"),
-            *super().get_urls(),
+            self.url("emails/", self.emails_view, "emails"),
+            self.url("emails/cancel/", self.cancel_emails_view, "cancel_emails"),
+            self.url("emails/others/", self.others_view, "others"),
         ]
-
-    def has_email_permission(self, request: UserRequest) -> bool:
-        return request.user.has_perm(WRITE)
-
-    @admin.action(description=_("Send an email…"), permissions=["email"])
-    def email_selected(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse:
-        return self._choose_template(request, ApplicationSelection.of(queryset), request.get_full_path())
 
     def emails_view(self, request: UserRequest) -> HttpResponse:
         """POST: show the emails from `template` to the applicants of `applications`; with `confirmed`, queue
         them. With `stage`, also move the applications to that stage."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        if not self.has_email_permission(request):
+        if not self.admin.has_email_permission(request):
             raise PermissionDenied
-        selection = ApplicationSelection.sent_by(request, self.get_queryset(request))
+        selection = ApplicationSelection.sent_by(request, self.admin.get_queryset(request))
         back = way_back(request, reverse("admin:applications_application_changelist"))
         chosen = as_id(request.POST.get("template"))
         template = next((each for each in written() if each.pk == chosen), None)
@@ -75,33 +63,33 @@ class BulkEmailAdmin(BulkMoveAdmin):
         data = request.POST if mailing and "confirmed" in request.POST else None
         initial = request.POST.dict()  # what was chosen for the preview
         options: dict[str, Any] = {"has_email": True, "initial": initial}
-        move = self.move_form(request, stage, selection, data, **options) if stage else None
+        move = MovePages.form(request, stage, selection, data, **options) if stage else None
         is_valid = mailing and mailing.is_valid() and not (move and move.errors)
         if mailing and data and is_valid and len(selection) <= MAX_EMAILS:
             self._send_all(request, selection, mailing, stage, move.chosen(request) if move else {})
             return redirect(back)
-        return self._choose_template(request, selection, back, mailing, stage, move)
+        return self.choose_template(request, selection, back, mailing, stage, move)
 
     def others_view(self, request: UserRequest) -> HttpResponse:
         """Start an email to those who applied to `vacancy` and still wait: it is filled."""
-        if not self.has_email_permission(request):
+        if not self.admin.has_email_permission(request):
             raise PermissionDenied
         vacancy = as_id(request.GET.get("vacancy"))
         if vacancy is None:
             raise BadRequest("vacancy is not the id of a vacancy.")
-        waiting = undecided(self.get_queryset(request), vacancy)
+        waiting = undecided(self.admin.get_queryset(request), vacancy)
         back = reverse("admin:applications_application_changelist")
         back = f"{back}?{urlencode({'vacancy__id__exact': vacancy})}"
-        return self._choose_template(request, ApplicationSelection.of(waiting), back)
+        return self.choose_template(request, ApplicationSelection.of(waiting), back)
 
     def _chosen_stage(self, request: UserRequest) -> Stage | None:
         if not request.POST.get("stage"):
             return None
-        if not self.has_change_permission(request):
+        if not self.admin.has_change_permission(request):
             raise PermissionDenied
         return stage_sent_by(request)
 
-    def _choose_template(
+    def choose_template(
         self, request: UserRequest, selection: ApplicationSelection, back: str,
         mailing: "Mailing | None" = None, stage: Stage | None = None, move: MoveForm | None = None,
     ) -> HttpResponse:  # fmt: skip
@@ -110,12 +98,10 @@ class BulkEmailAdmin(BulkMoveAdmin):
         people = list(selection.addressed())
         reached = [each for each in people if each.address]
         context = {
-            **self.admin_site.each_context(request),
+            **self.context(request, gettext("Send an email")),
             **(status_context(stage) if stage else {}),
-            "opts": self.opts,
-            "media": self.media,
-            "title": gettext("Send an email"),
-            "stages": stages(request) if self.has_change_permission(request) else [],
+            "media": self.admin.media,
+            "stages": stages(request) if self.admin.has_change_permission(request) else [],
             "people": reached,
             "unreached": [each for each in people if not each.address],
             "templates": written(),
@@ -163,7 +149,7 @@ class BulkEmailAdmin(BulkMoveAdmin):
             url = f"{reverse('admin:applications_application_cancel_emails')}?{query}"
             link = format_html('<a class="text-link" href="{}">{}</a>', url, gettext("Cancel"))
             done = format_html("{} {}", text % {"count": count}, link)
-            self.message_user(request, done, messages.SUCCESS)
+            self.message(request, done, messages.SUCCESS)
         if count := len(with_status):
             text = ngettext(
                 "%(count)d email is queued. It is sent with the status, on %(time)s. Undo cancels it.",
@@ -171,26 +157,26 @@ class BulkEmailAdmin(BulkMoveAdmin):
                 count,
             )
             time = format_datetime(min(change.visible_at for change in with_status))
-            self.message_user(request, text % {"count": count, "time": time}, messages.SUCCESS)
+            self.message(request, text % {"count": count, "time": time}, messages.SUCCESS)
         if again := len(repeated):
             text = ngettext(
                 "%(count)d email was queued already.", "%(count)d emails were queued already.", again
             )
-            self.message_user(request, text % {"count": again}, messages.WARNING)
+            self.message(request, text % {"count": again}, messages.WARNING)
         if deleted := len(emails) - len(sent) - len(repeated):
             text = ngettext(
                 "%(count)d application was deleted in the meantime.",
                 "%(count)d applications were deleted in the meantime.",
                 deleted,
             )
-            self.message_user(request, text % {"count": deleted}, messages.WARNING)
+            self.message(request, text % {"count": deleted}, messages.WARNING)
 
     def cancel_emails_view(self, request: UserRequest) -> HttpResponse:
         """GET asks whether to cancel what the user queued for the time `at`; POST does it."""
-        if not self.has_email_permission(request):
+        if not self.admin.has_email_permission(request):
             raise PermissionDenied
         at = time_sent_by(request)
-        own = self.get_queryset(request).order_by().values("pk")
+        own = self.admin.get_queryset(request).order_by().values("pk")
         mine = not_due(timezone.now()).filter(author=request.user, stage_change=None, application__in=own)
         emails = mine.filter(next_at=at) if at else mine.none()
         back = reverse("admin:applications_application_changelist")
@@ -201,13 +187,11 @@ class BulkEmailAdmin(BulkMoveAdmin):
                 log_access(request.user, Access.CHANGE, *pks)
             text = ngettext("%(count)d email was cancelled.", "%(count)d emails were cancelled.", len(pks))
             level = messages.SUCCESS if pks else messages.WARNING
-            self.message_user(request, text % {"count": len(pks)}, level)
+            self.message(request, text % {"count": len(pks)}, level)
             return redirect(back)
         seen: dict[int, int | None] = dict.fromkeys(emails.values_list("application", flat=True))
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": gettext("Cancel the emails"),
+            **self.context(request, gettext("Cancel the emails")),
             "people": list(ApplicationSelection(seen).people()),
             "back": back,
         }
@@ -218,7 +202,7 @@ class BulkEmailAdmin(BulkMoveAdmin):
     ) -> set[int]:
         """Move `selection`. Return the applications that somebody else moved in the meantime, also those in
         `stage` now: they get no second email about it."""
-        result = self.move_and_report(request, selection, stage, **chosen)
+        result = MovePages(self.admin).move_and_report(request, selection, stage, **chosen)
         there = ApplicationSelection.of(Application.objects.filter(pk__in=result.there)).seen
         return {*result.elsewhere, *(pk for pk, change in there.items() if change != selection.seen[pk])}
 

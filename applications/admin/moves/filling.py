@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext, ngettext
 
-from applications.admin.page.emails import WRITE
+from applications.admin.parts import WRITE
 from applications.models import Application, Stage
 from applications.querysets import ApplicationQuerySet
 from jobsite.types import UserRequest

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.contrib.admin import ModelAdmin
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import transaction
@@ -15,16 +16,17 @@ from django.db.models import QuerySet
 from django.http import HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, reverse
 from django.utils import timezone, translation
 from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from applications.admin.brand_access import BrandScopedNoAddAdmin, log_access
+from applications.admin.access_log import log_access
 from applications.admin.moves.filling import filled_by, report_filled
 from applications.admin.moves.form import MoveForm, email_context
+from applications.admin.parts import ApplicationPages
 from applications.admin.selection import ApplicationSelection
 from applications.mail.stage_email import sent_at
 from applications.models import Access, Application, Message, Stage, StageChange
@@ -52,54 +54,44 @@ class Result:
     messages: list[tuple[int, str]] = field(default_factory=list)
 
 
-class BulkMoveAdmin(BrandScopedNoAddAdmin):
+class MovePages(ApplicationPages):
     """The actions that move applications, and their pages."""
 
-    def get_urls(self) -> list[URLPattern]:
-        prefix = "applications_application"
-        urls = [
-            path("move/", self.admin_site.admin_view(self.move_view), name=f"{prefix}_move"),
-            path(
-                "undo-moves/", self.admin_site.admin_view(self.undo_moves_view), name=f"{prefix}_undo_moves"
-            ),
+    def urls(self) -> list[URLPattern]:
+        return [
+            self.url("move/", self.move_view, "move"),
+            self.url("undo-moves/", self.undo_moves_view, "undo_moves"),
         ]
-        return [*urls, *super().get_urls()]
 
-    def move_actions(self, request: UserRequest) -> dict[str, tuple[Callable[..., HttpResponse], str, str]]:
+    def actions(self, request: UserRequest) -> dict[str, tuple[Callable[..., HttpResponse], str, str]]:
         """Return an action of the list per stage. The admin formats labels of actions: "%" is doubled."""
         found: dict[str, tuple[Callable[..., HttpResponse], str, str]] = {}
         for stage in stages(request):
             name = f"move_to_{stage.pk}"
             label = gettext("Move to: %(stage)s") % {"stage": stage}
-            found[name] = (partial(self._move_selected, stage=stage), name, label.replace("%", "%%"))
+            found[name] = (partial(_move_selected, stage=stage), name, label.replace("%", "%%"))
         return found
-
-    @staticmethod
-    def _move_selected(
-        page: "BulkMoveAdmin", request: UserRequest, queryset: ApplicationQuerySet, *, stage: Stage
-    ) -> HttpResponse:
-        return page.confirm_move(request, ApplicationSelection.of(queryset), stage, request.get_full_path())
 
     def move_view(self, request: UserRequest) -> HttpResponse:
         """POST: move `applications` to `stage`. Some need `confirmed`, and what `MoveForm` asks for."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        if not self.has_change_permission(request):
+        if not self.admin.has_change_permission(request):
             raise PermissionDenied
-        selection = ApplicationSelection.sent_by(request, self.get_queryset(request))
+        selection = ApplicationSelection.sent_by(request, self.admin.get_queryset(request))
         stage = stage_sent_by(request)
         back = way_back(request, reverse("admin:applications_application_changelist"))
         if request.headers.get("Accept") == "application/json" and not stage.needs_confirmation:
             return self._moved_json(request, selection, stage)
         is_sent = "confirmed" in request.POST or not stage.needs_confirmation
-        form = self.move_form(request, stage, selection, request.POST if is_sent else None)
+        form = self.form(request, stage, selection, request.POST if is_sent else None)
         if not form.is_valid():
             return self.confirm_move(request, selection, stage, back, form)
         self.move_and_report(request, selection, stage, **form.chosen(request))
         return redirect(back)
 
     @staticmethod
-    def move_form(
+    def form(
         request: UserRequest, stage: Stage, selection: ApplicationSelection, data: Any = None, **options: Any
     ) -> MoveForm:
         fills = filled_by(selection.seen, stage, user=request.user)
@@ -111,7 +103,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
         """Move, with what was chosen in a `MoveForm`."""
         result = self._run(request, selection, stage, **chosen)
         for level, text in result.messages:
-            self.message_user(request, text, level)
+            self.message(request, text, level)
         return result
 
     def confirm_move(
@@ -121,13 +113,11 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
         people = list(selection.people())
         there = [each for each in people if each.stage_id == stage.pk]
         context = {
-            **self.admin_site.each_context(request),
+            **self.context(request, gettext("Move to: %(stage)s") % {"stage": stage}),
             **status_context(stage),
-            "opts": self.opts,
-            "title": gettext("Move to: %(stage)s") % {"stage": stage},
             "people": [each for each in people if each.stage_id != stage.pk],
             "there": there,
-            "form": form or self.move_form(request, stage, selection),
+            "form": form or self.form(request, stage, selection),
             **email_context(request, stage, selection.addressed().exclude(pk__in=[p.pk for p in there])),
             "selection": selection,
             "back": back,
@@ -195,10 +185,10 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
 
     def undo_moves_view(self, request: UserRequest) -> HttpResponse:
         """GET asks whether to undo what the user moved at `at`; POST does it."""
-        if not self.has_change_permission(request):
+        if not self.admin.has_change_permission(request):
             raise PermissionDenied
         at = time_sent_by(request)
-        own = self.get_queryset(request).order_by().values("pk")
+        own = self.admin.get_queryset(request).order_by().values("pk")
         mine = StageChange.objects.filter(author=request.user.pk, is_undo=False, application__in=own)
         changes = mine.filter(at=at) if at else mine.none()
         now = timezone.now()
@@ -208,9 +198,7 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
         rows = list(changes.select_related("stage"))
         selection = ApplicationSelection({row.application_id: None for row in rows if row.visible_at > now})
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": gettext("Undo"),
+            **self.context(request, gettext("Undo")),
             "people": list(selection.people()),
             "too_late": len(rows) - len(selection),
             "back": reverse("admin:applications_application_changelist"),
@@ -224,14 +212,14 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
         if undone:
             text = ngettext("%(count)d stage change was undone.", "%(count)d stage changes were undone.",
                             len(undone))  # fmt: skip
-            self.message_user(request, text % {"count": len(undone)}, messages.SUCCESS)
+            self.message(request, text % {"count": len(undone)}, messages.SUCCESS)
         if kept:
             text = ngettext(
                 "%(count)d was not undone: moved again, or visible to the applicant. %(links)s",
                 "%(count)d were not undone: moved again, or visible to the applicant. %(links)s",
                 len(kept),
             )
-            self.message_user(request, with_links(text, kept), messages.WARNING)
+            self.message(request, with_links(text, kept), messages.WARNING)
 
     def log_moves(self, request: UserRequest, pks: list[int], text: StrOrPromise, **values: object) -> None:
         """Add entries to the access log and to the history of the applications."""
@@ -240,6 +228,13 @@ class BulkMoveAdmin(BrandScopedNoAddAdmin):
         log_access(request.user, Access.CHANGE, *pks)
         changed = Application.objects.filter(pk__in=pks)
         LogEntry.objects.log_actions(request.user.pk, changed, CHANGE, stored)  # type: ignore[arg-type]
+
+
+def _move_selected(
+    admin: ModelAdmin, request: UserRequest, queryset: ApplicationQuerySet, *, stage: Stage
+) -> HttpResponse:
+    selection = ApplicationSelection.of(queryset)
+    return MovePages(admin).confirm_move(request, selection, stage, request.get_full_path())
 
 
 def status_context(stage: Stage) -> dict[str, object]:

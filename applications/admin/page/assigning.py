@@ -7,12 +7,13 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Q
 from django.http import HttpResponse
+from django.urls import URLPattern
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from applications.admin.brand_access import log_access
-from applications.admin.parts import ApplicationParts
+from applications.admin.access_log import log_access
+from applications.admin.parts import CHANGE, ApplicationPages
 from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application, ApplicationTag, Tag
 from applications.operations.assigning import add_tag, assign, readers_of_all, remove_tag
@@ -22,7 +23,6 @@ from jobsite.text.names import person
 from jobsite.types import UserRequest
 from vacancies.querysets import EVERY_BRAND
 
-CHANGE = "applications.change_application"
 TAGS_MAX = 200  # that are offered
 
 
@@ -67,52 +67,101 @@ class TagForm(forms.Form):
     )
 
 
-def owner_view(model_admin: ApplicationParts, request: UserRequest, object_id: str) -> HttpResponse:
-    """Assign the application to the posted colleague, or to nobody."""
-    application = model_admin.posted_to(request, object_id, CHANGE)
-    form = OwnerForm(request.POST, readers=readers_of_all([application.pk]))
-    if form.is_valid():
-        _assign(model_admin, request, [application.pk], form.chosen())
-    else:
-        _show_errors(model_admin, request, form)
-    return model_admin.back(request, application, "assigned")
+class AssigningPages(ApplicationPages):
+    """Assigning and tagging, on the page of an application and by actions of the list."""
 
+    def urls(self) -> list[URLPattern]:
+        return self.object_urls({"owner": self.owner_view, "tag": self.tag_view})
 
-def tag_view(model_admin: ApplicationParts, request: UserRequest, object_id: str) -> HttpResponse:
-    """Add the posted tag, or remove it."""
-    application = model_admin.posted_to(request, object_id, CHANGE)
-    form = TagForm(request.POST)
-    if form.is_valid():
-        _tag(model_admin, request, [application.pk], form)
-    else:
-        _show_errors(model_admin, request, form)
-    return model_admin.back(request, application, "assigned")
+    def owner_view(self, request: UserRequest, object_id: str) -> HttpResponse:
+        """Assign the application to the posted colleague, or to nobody."""
+        application = self.posted_to(request, object_id, CHANGE)
+        form = OwnerForm(request.POST, readers=readers_of_all([application.pk]))
+        if form.is_valid():
+            self._assign(request, [application.pk], form.chosen())
+        else:
+            self._show_errors(request, form)
+        return self.back(request, application, "assigned")
 
+    def tag_view(self, request: UserRequest, object_id: str) -> HttpResponse:
+        """Add the posted tag, or remove it."""
+        application = self.posted_to(request, object_id, CHANGE)
+        form = TagForm(request.POST)
+        if form.is_valid():
+            self._tag(request, [application.pk], form)
+        else:
+            self._show_errors(request, form)
+        return self.back(request, application, "assigned")
 
-def assign_action(
-    model_admin: ApplicationParts, request: UserRequest, queryset: ApplicationQuerySet
-) -> HttpResponse | None:
-    """Ask to whom, then assign the applications."""
-    pks = list(queryset.order_by().values_list("pk", flat=True))
-    data = request.POST if is_confirmed(request) else None
-    form = OwnerForm(data, readers=readers_of_all(pks))
-    if form.is_bound and form.is_valid():
-        _assign(model_admin, request, pks, form.chosen())
-        return None
-    text = gettext("Colleagues who may see all of these applications are offered.")
-    return _ask(model_admin, request, queryset, form, gettext("Assign"), "assignment_ind", text)
+    def assign_action(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
+        """Ask to whom, then assign the applications."""
+        pks = list(queryset.order_by().values_list("pk", flat=True))
+        data = request.POST if is_confirmed(request) else None
+        form = OwnerForm(data, readers=readers_of_all(pks))
+        if form.is_bound and form.is_valid():
+            self._assign(request, pks, form.chosen())
+            return None
+        text = gettext("Colleagues who may see all of these applications are offered.")
+        return self._ask(request, queryset, form, gettext("Assign"), "assignment_ind", text)
 
+    def tag_action(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
+        """Ask for the tag, then add or remove it."""
+        form = TagForm(request.POST if is_confirmed(request) else None)
+        if form.is_bound and form.is_valid():
+            self._tag(request, list(queryset.order_by().values_list("pk", flat=True)), form)
+            return None
+        text = gettext("Tags are for the recruiters of a brand.")
+        return self._ask(request, queryset, form, gettext("Tag"), "sell", text)
 
-def tag_action(
-    model_admin: ApplicationParts, request: UserRequest, queryset: ApplicationQuerySet
-) -> HttpResponse | None:
-    """Ask for the tag, then add or remove it."""
-    form = TagForm(request.POST if is_confirmed(request) else None)
-    if form.is_bound and form.is_valid():
-        _tag(model_admin, request, list(queryset.order_by().values_list("pk", flat=True)), form)
-        return None
-    text = gettext("Tags are for the recruiters of a brand.")
-    return _ask(model_admin, request, queryset, form, gettext("Tag"), "sell", text)
+    def _assign(self, request: UserRequest, pks: list[int], owner: User | None) -> None:
+        count = assign(applications=pks, owner=owner)
+        log_access(request.user, Access.CHANGE, *pks)
+        text = (
+            ngettext("%(count)d assigned to %(name)s.", "%(count)d assigned to %(name)s.", count)
+            if owner
+            else ngettext("%(count)d assigned to nobody.", "%(count)d assigned to nobody.", count)
+        )
+        self.message(
+            request, text % {"count": count, "name": person(owner) if owner else ""}, messages.SUCCESS
+        )
+
+    def _tag(self, request: UserRequest, pks: list[int], form: TagForm) -> None:
+        name, is_added = form.cleaned_data["name"], form.cleaned_data["step"] == "add"
+        count = (add_tag if is_added else remove_tag)(applications=pks, name=name)
+        log_access(request.user, Access.CHANGE, *pks)
+        text = (
+            ngettext(
+                "“%(name)s” was added to %(count)d application.",
+                "“%(name)s” was added to %(count)d applications.",
+                count,
+            )
+            if is_added
+            else ngettext(
+                "“%(name)s” was removed from %(count)d application.",
+                "“%(name)s” was removed from %(count)d applications.",
+                count,
+            )
+        )
+        self.message(request, text % {"count": count, "name": name}, messages.SUCCESS)
+
+    def _show_errors(self, request: UserRequest, form: forms.Form) -> None:
+        for name, errors in form.errors.items():
+            for error in errors:
+                self.message(request, f"{form.fields[name].label}: {error}", messages.ERROR)
+
+    def _ask(
+        self, request: UserRequest, rows: ApplicationQuerySet, form: forms.Form,
+        label: str, icon: str, text: str,
+    ) -> HttpResponse:  # fmt: skip
+        people = ApplicationSelection.of(rows).people()
+        listed = [Row(f"{each.display_name} – {each.vacancy.title}") for each in people]
+        response = ask(
+            self.admin, request, label=label, icon=icon, text=text, form=form,
+            sections=[Section(gettext("Applications"), listed)],
+            own_tags=[name for _folded, name in tags_of(request.user)],
+        )  # fmt: skip
+        response.status_code = 422 if form.errors else 200
+        return response
 
 
 def assigned_context(
@@ -132,57 +181,3 @@ def assigned_context(
     elif application.owner:
         context["owner"] = person(application.owner)
     return context
-
-
-def _assign(model_admin: Any, request: UserRequest, pks: list[int], owner: User | None) -> None:
-    count = assign(applications=pks, owner=owner)
-    log_access(request.user, Access.CHANGE, *pks)
-    text = (
-        ngettext("%(count)d assigned to %(name)s.", "%(count)d assigned to %(name)s.", count)
-        if owner
-        else ngettext("%(count)d assigned to nobody.", "%(count)d assigned to nobody.", count)
-    )
-    model_admin.message_user(
-        request, text % {"count": count, "name": person(owner) if owner else ""}, messages.SUCCESS
-    )
-
-
-def _tag(model_admin: Any, request: UserRequest, pks: list[int], form: TagForm) -> None:
-    name, is_added = form.cleaned_data["name"], form.cleaned_data["step"] == "add"
-    count = (add_tag if is_added else remove_tag)(applications=pks, name=name)
-    log_access(request.user, Access.CHANGE, *pks)
-    text = (
-        ngettext(
-            "“%(name)s” was added to %(count)d application.",
-            "“%(name)s” was added to %(count)d applications.",
-            count,
-        )
-        if is_added
-        else ngettext(
-            "“%(name)s” was removed from %(count)d application.",
-            "“%(name)s” was removed from %(count)d applications.",
-            count,
-        )
-    )
-    model_admin.message_user(request, text % {"count": count, "name": name}, messages.SUCCESS)
-
-
-def _show_errors(model_admin: Any, request: UserRequest, form: forms.Form) -> None:
-    for name, errors in form.errors.items():
-        for error in errors:
-            model_admin.message_user(request, f"{form.fields[name].label}: {error}", messages.ERROR)
-
-
-def _ask(
-    model_admin: Any, request: UserRequest, rows: ApplicationQuerySet, form: forms.Form,
-    label: str, icon: str, text: str,
-) -> HttpResponse:  # fmt: skip
-    people = ApplicationSelection.of(rows).people()
-    listed = [Row(f"{each.display_name} – {each.vacancy.title}") for each in people]
-    response = ask(
-        model_admin, request, label=label, icon=icon, text=text, form=form,
-        sections=[Section(gettext("Applications"), listed)],
-        own_tags=[name for _folded, name in tags_of(request.user)],
-    )  # fmt: skip
-    response.status_code = 422 if form.errors else 200
-    return response

@@ -11,13 +11,14 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.urls import URLPattern, reverse
 from django.utils import timezone, translation
 from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from applications.admin.brand_access import log_access
+from applications.admin.access_log import log_access
+from applications.admin.parts import CHANGE, ApplicationPages
 from applications.models import Access, Application
 from applications.operations.considering import AlreadyThereError, consider
 from jobsite.languages import site_language
@@ -25,7 +26,6 @@ from jobsite.types import UserRequest
 from vacancies.models import Status, Vacancy
 from vacancies.search.rows import best_first, matching
 
-CHANGE = "applications.change_application"
 OFFERED = 20  # vacancies, the best of the newest FOUND
 FOUND = 1_000
 
@@ -41,58 +41,65 @@ class ConsiderForm(forms.Form):
         field.queryset = vacancies
 
 
-def consider_view(page: Any, request: UserRequest, object_id: str) -> HttpResponse:
-    """GET offers vacancies, those that `q` finds; POST creates the application to `vacancy`."""
-    application = page.application_or_404(request, object_id, CHANGE)
-    if not application.is_spontaneous:  # whoever applied for one job did not ask to be considered for others
-        raise Http404
-    vacancies = Vacancy.objects.editable_by(request.user).without_texts().exclude(pk=application.vacancy_id)
-    vacancies = vacancies.filter(brand=application.vacancy.brand_id).exclude(status=Status.ARCHIVED)
-    vacancies = vacancies.exclude(requisition__is_for_open_applications=True)
-    query = request.GET.get("q", "")
-    form = ConsiderForm(request.POST if request.method == "POST" else None, vacancies=vacancies)
-    if form.is_valid():
+class ConsideringPages(ApplicationPages):
+    """Considering an open application for a vacancy."""
+
+    def urls(self) -> list[URLPattern]:
+        return self.object_urls({"consider": self.consider_view})
+
+    def consider_view(self, request: UserRequest, object_id: str) -> HttpResponse:
+        """GET offers vacancies, those that `q` finds; POST creates the application to `vacancy`."""
+        application = self.application_or_404(request, object_id, CHANGE)
+        if (
+            not application.is_spontaneous
+        ):  # whoever applied for one job did not ask to be considered for others
+            raise Http404
+        vacancies = (
+            Vacancy.objects.editable_by(request.user).without_texts().exclude(pk=application.vacancy_id)
+        )
+        vacancies = vacancies.filter(brand=application.vacancy.brand_id).exclude(status=Status.ARCHIVED)
+        vacancies = vacancies.exclude(requisition__is_for_open_applications=True)
+        query = request.GET.get("q", "")
+        form = ConsiderForm(request.POST if request.method == "POST" else None, vacancies=vacancies)
+        if form.is_valid():
+            try:
+                return self._considered(request, application, form.cleaned_data["vacancy"])
+            except AlreadyThereError as error:
+                url = reverse("admin:applications_application_change", args=[error.application.pk])
+                text = gettext("The applicant has an application to this vacancy: {}.")
+                link = format_html('<a class="text-link" href="{}">{}</a>', url, error.application)
+                form.add_error("vacancy", format_html(text, link))
+            except Application.DoesNotExist:
+                raise Http404 from None  # erased meanwhile
+            except OSError:
+                text = gettext(
+                    "A file of the application cannot be copied. Nothing was created. Try again later."
+                )
+                form.add_error("vacancy", text)
         try:
-            return _considered(page, request, application, form.cleaned_data["vacancy"])
-        except AlreadyThereError as error:
-            url = reverse("admin:applications_application_change", args=[error.application.pk])
-            text = gettext("The applicant has an application to this vacancy: {}.")
-            link = format_html('<a class="text-link" href="{}">{}</a>', url, error.application)
-            form.add_error("vacancy", format_html(text, link))
-        except Application.DoesNotExist:
-            raise Http404 from None  # erased meanwhile
-        except OSError:
-            text = gettext(
-                "A file of the application cannot be copied. Nothing was created. Try again later."
-            )
-            form.add_error("vacancy", text)
-    try:
-        found = matching(vacancies, query) if query.strip() else vacancies
-    except ValidationError as error:
-        found = vacancies.none()
-        page.message_user(request, error.message, messages.ERROR)
-    first = best_first(found.order_by("-pk"), query, "title_folded", "reference", number=FOUND)[:OFFERED]
-    by_pk = vacancies.in_bulk(first)
-    log_access(request.user, Access.VIEW, application.pk)
-    context = {
-        **page.admin_site.each_context(request),
-        "opts": page.opts,
-        "title": gettext("Consider for a vacancy"),
-        "application": application,
-        "form": form,
-        "query": query,
-        "vacancies": [by_pk[pk] for pk in first if pk in by_pk],
-        "back": page.page_of(request, application),
-    }
-    template = "admin/applications/application/consider.html"
-    return TemplateResponse(request, template, context, status=422 if form.errors else 200)
+            found = matching(vacancies, query) if query.strip() else vacancies
+        except ValidationError as error:
+            found = vacancies.none()
+            self.message(request, error.message, messages.ERROR)
+        first = best_first(found.order_by("-pk"), query, "title_folded", "reference", number=FOUND)[:OFFERED]
+        by_pk = vacancies.in_bulk(first)
+        log_access(request.user, Access.VIEW, application.pk)
+        context = {
+            **self.context(request, gettext("Consider for a vacancy")),
+            "application": application,
+            "form": form,
+            "query": query,
+            "vacancies": [by_pk[pk] for pk in first if pk in by_pk],
+            "back": self.page_of(request, application),
+        }
+        template = "admin/applications/application/consider.html"
+        return TemplateResponse(request, template, context, status=422 if form.errors else 200)
 
-
-def _considered(page: Any, request: UserRequest, application: Application, vacancy: Vacancy) -> HttpResponse:
-    copy = consider(application=application, vacancy=vacancy, author=request.user, at=timezone.now())
-    log_access(request.user, Access.CHANGE, application.pk, copy.pk)
-    with translation.override(site_language()):  # stored, and read by all users
-        text = gettext("Considered for “%(vacancy)s”.") % {"vacancy": vacancy}
-    LogEntry.objects.log_actions(request.user.pk, [application, copy], CHANGED, text)  # type: ignore[list-item]
-    page.message_user(request, gettext("The application was created. No email was sent."), messages.SUCCESS)
-    return redirect(page.page_of(request, copy))
+    def _considered(self, request: UserRequest, application: Application, vacancy: Vacancy) -> HttpResponse:
+        copy = consider(application=application, vacancy=vacancy, author=request.user, at=timezone.now())
+        log_access(request.user, Access.CHANGE, application.pk, copy.pk)
+        with translation.override(site_language()):  # stored, and read by all users
+            text = gettext("Considered for “%(vacancy)s”.") % {"vacancy": vacancy}
+        LogEntry.objects.log_actions(request.user.pk, [application, copy], CHANGED, text)  # type: ignore[list-item]
+        self.message(request, gettext("The application was created. No email was sent."), messages.SUCCESS)
+        return redirect(self.page_of(request, copy))

@@ -14,9 +14,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget, UnfoldBooleanWidget
 
-from applications.admin.brand_access import log_access
+from applications.admin.access_log import log_access
 from applications.admin.page import context as shown
-from applications.admin.parts import ApplicationParts
+from applications.admin.parts import WRITE, ApplicationPages
 from applications.mail import templates as mail
 from applications.mail.outbox import not_due
 from applications.models import Access, Application, MailTemplate, StageChange
@@ -27,8 +27,6 @@ from jobsite.languages import LANGUAGES, site_language
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
 from jobsite.types import UserRequest
-
-WRITE = "applications.add_message"
 
 
 class EmailForm(forms.Form):
@@ -65,10 +63,10 @@ class EmailForm(forms.Form):
         return text
 
 
-class EmailsAdmin(ApplicationParts):
-    def get_urls(self) -> list[URLPattern]:
+class EmailPages(ApplicationPages):
+    def urls(self) -> list[URLPattern]:
         views = {"email": self.email_view, "cancel-email": self.cancel_email_view}
-        return [*self.object_urls(views), *super().get_urls()]
+        return self.object_urls(views)
 
     def email_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Write an email: choose a template, edit, preview, send. Only the last step writes: it queues the
@@ -76,7 +74,7 @@ class EmailsAdmin(ApplicationParts):
         application = self.application_or_404(request, object_id, WRITE)
         if not application.address:
             text = gettext("The applicant has no e-mail address.")
-            self.message_user(request, text, messages.WARNING)
+            self.message(request, text, messages.WARNING)
             return self.back(request, application, "emails")
         step = request.POST.get("step", "")
         template = MailTemplate.objects.filter(pk__in=[as_id(request.GET.get("template"))]).first()
@@ -95,10 +93,10 @@ class EmailsAdmin(ApplicationParts):
         if preview and step == "send":
             return self._send(request, preview, change if form.cleaned_data.get("with_status") else None)
         context = {
-            **self.admin_site.each_context(request),
-            "title": gettext("Email to %(applicant)s") % {"applicant": application.display_name},
-            "opts": self.opts,
-            "media": self.media,
+            **self.context(
+                request, gettext("Email to %(applicant)s") % {"applicant": application.display_name}
+            ),
+            "media": self.admin.media,
             "application": application,
             "language": gettext(LANGUAGES[language]),
             "is_other_language": language != own_language,
@@ -123,12 +121,12 @@ class EmailsAdmin(ApplicationParts):
             sent, repeated = send_emails([email], author=request.user, at=timezone.now(), changes=changes)
             log_access(request.user, Access.CHANGE, *sent)
         if sent:
-            self.message_user(request, gettext("The email is queued."), messages.SUCCESS)
+            self.message(request, gettext("The email is queued."), messages.SUCCESS)
         elif repeated:
-            self.message_user(request, gettext("This email is queued already."), messages.WARNING)
+            self.message(request, gettext("This email is queued already."), messages.WARNING)
         else:
             text = gettext("The application was deleted in the meantime.")
-            self.message_user(request, text, messages.WARNING)
+            self.message(request, text, messages.WARNING)
         return redirect(self.page_of(request, email.application, "emails"))
 
     def cancel_email_view(self, request: UserRequest, object_id: str) -> HttpResponse:
@@ -138,13 +136,13 @@ class EmailsAdmin(ApplicationParts):
         cancelled, _rows = waiting.filter(pk__in=[as_id(request.POST.get("email"))]).delete()
         if cancelled:
             log_access(request.user, Access.CHANGE, application.pk)
-            self.message_user(request, gettext("The email was cancelled."), messages.SUCCESS)
+            self.message(request, gettext("The email was cancelled."), messages.SUCCESS)
         else:
             text = gettext("Not cancelled: the email was sent, or cancelled before.")
-            self.message_user(request, text, messages.WARNING)
+            self.message(request, text, messages.WARNING)
         return self.back(request, application, "emails")
 
-    def emails_context(self, request: UserRequest, application: Application) -> dict[str, object]:
+    def page_context(self, request: UserRequest, application: Application) -> dict[str, object]:
         """Return what the emails of a page show: nothing that the user may not see."""
         if not request.user.has_perm("applications.view_message"):
             return {"may_see_emails": False}

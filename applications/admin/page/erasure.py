@@ -11,8 +11,8 @@ from django.urls import URLPattern
 from django.utils.translation import gettext as _
 
 from applications import privacy
-from applications.admin.brand_access import log_access
-from applications.admin.parts import ApplicationParts
+from applications.admin.access_log import log_access
+from applications.admin.parts import ApplicationPages
 from applications.models import Access, Application
 from applications.querysets import folded_address
 from jobsite.types import StrOrPromise, UserRequest
@@ -26,9 +26,9 @@ def may_erase(user: User) -> bool:
     return user.has_perm(ERASE) and user.has_perm(EVERY_BRAND)
 
 
-class ErasureAdmin(ApplicationParts):
-    def get_urls(self) -> list[URLPattern]:
-        return [*self.object_urls({"erase": self.erase_view}), *super().get_urls()]
+class ErasurePages(ApplicationPages):
+    def urls(self) -> list[URLPattern]:
+        return self.object_urls({"erase": self.erase_view})
 
     def erase_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """GET lists what is deleted with the applicant; POST deletes it, if the list is still the same."""
@@ -38,7 +38,7 @@ class ErasureAdmin(ApplicationParts):
         user = application.user
         if not (user or application.email):
             text = _("This application has neither an account nor an e-mail address: nobody can be erased.")
-            self.message_user(request, text, messages.WARNING)
+            self.message(request, text, messages.WARNING)
             return self.back(request, application, "")
         # Of an account, its address only if the applicant proved it: others can apply with any address.
         address = application.email if application.verified_at or not user else ""
@@ -55,14 +55,12 @@ class ErasureAdmin(ApplicationParts):
             else:
                 error = _erase(request.user, user, address, rows)
             if not error:
-                self.message_user(request, _("The person was erased."), messages.SUCCESS)
+                self.message(request, _("The person was erased."), messages.SUCCESS)
                 return redirect("admin:applications_application_changelist")
         else:
             log_access(request.user, Access.VIEW, *(row.pk for row in rows))
         context = {
-            **self.admin_site.each_context(request),
-            "title": _("Erase this person"),
-            "opts": self.opts,
+            **self.context(request, _("Erase this person")),
             "application": application,
             "account": user,
             "address": address,

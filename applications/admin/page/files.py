@@ -18,10 +18,11 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_safe
 from PIL import Image
 
-from applications.admin.brand_access import BrandScopedNoAddAdmin, log_access
+from applications.admin.access_log import log_access
 from applications.models import Access, SubmissionFile
 from applications.submissions import extract
 from applications.submissions.files import download_name, media_type, open_file
+from jobsite.admin.pages import AdminPages
 from jobsite.api.absolute_urls import absolute
 from jobsite.object_store.circuit_breaker import UnavailableError
 from jobsite.types import UserRequest
@@ -36,20 +37,19 @@ PDFJS = f"{settings.STATIC_URL}applications/vendor/pdfjs/"
 logger = logging.getLogger(__name__)
 
 
-class FilesAdmin(BrandScopedNoAddAdmin):
+class FilePages(AdminPages):
     """The files of an application, for those who may view it."""
 
-    def get_urls(self) -> list[URLPattern]:
+    def urls(self) -> list[URLPattern]:
         views = {
             "files/<int:pk>/": (self.file_view, "file"),
             "files/<int:pk>/shown/": (self.shown_view, "shown_file"),
             "viewer/": (self.viewer_view, "viewer"),
         }
-        own = [
-            path(route, self.admin_site.admin_view(view), name=f"applications_{name}")
+        return [
+            path(route, self.admin.admin_site.admin_view(view), name=f"applications_{name}")
             for route, (view, name) in views.items()
         ]
-        return [*own, *super().get_urls()]
 
     @method_decorator(require_safe)
     def file_view(self, request: UserRequest, pk: int) -> HttpResponseBase:
@@ -79,7 +79,7 @@ class FilesAdmin(BrandScopedNoAddAdmin):
     def viewer_view(self, request: UserRequest) -> HttpResponse:
         """Send the page that shows a PDF in a frame. It has no data and, by its policy, no origin: a script
         in it reaches static files only, without cookies (decisions.md #245)."""
-        if not self.has_view_permission(request):
+        if not self.admin.has_view_permission(request):
             raise PermissionDenied
         response = render(request, "admin/applications/viewer.html", {"folder": PDFJS})
         response[HEADER] = viewer_policy(request)
@@ -87,9 +87,9 @@ class FilesAdmin(BrandScopedNoAddAdmin):
 
     def _read(self, request: UserRequest, pk: int) -> tuple[SubmissionFile, bytes]:
         """Return a file that the user may see, with its content, and log the access."""
-        if not self.has_view_permission(request):
+        if not self.admin.has_view_permission(request):
             raise PermissionDenied
-        visible = self.get_queryset(request).order_by().values("pk")
+        visible = self.admin.get_queryset(request).order_by().values("pk")
         rows = SubmissionFile.objects.select_related("submission")
         file = get_object_or_404(rows, pk=pk, submission__application__in=visible)
         try:

@@ -14,8 +14,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from applications.admin.brand_access import log_access
-from applications.admin.parts import ApplicationParts
+from applications.admin.access_log import log_access
+from applications.admin.parts import ApplicationPages
 from applications.models import Access, Application, Note
 from applications.operations.notes import add_note
 from applications.querysets import readers_of
@@ -36,10 +36,10 @@ class NoteForm(forms.ModelForm):
         widgets = {"text": UnfoldAdminTextareaWidget(attrs={"rows": 4})}
 
 
-class NotesAdmin(ApplicationParts):
-    def get_urls(self) -> list[URLPattern]:
+class NotePages(ApplicationPages):
+    def urls(self) -> list[URLPattern]:
         views = {"note": self.note_view, "delete-note": self.delete_note_view}
-        return [*self.object_urls(views), *super().get_urls()]
+        return self.object_urls(views)
 
     def note_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Add a note. An invalid one is shown again with the error. GET shows an empty one: whoever posts a
@@ -52,11 +52,9 @@ class NotesAdmin(ApplicationParts):
         if not form.is_valid():
             readers = readers_of(application.vacancy).order_by("username")
             context = {
-                **self.admin_site.each_context(request),
-                **self.notes_context(request, application, list(readers)),
-                "title": _("Note"),
-                "opts": self.opts,
-                "media": self.media,
+                **self.context(request, _("Note")),
+                **self.page_context(request, application, list(readers)),
+                "media": self.admin.media,
                 "application": application,
                 "note_form": form,
                 "back": self.page_of(request, application, "notes"),
@@ -76,11 +74,11 @@ class NotesAdmin(ApplicationParts):
             text = gettext("The note was added. Mentioned by email: %(names)s.") % {"names": names}
         else:
             text = gettext("The note was added.")
-        self.message_user(request, text, messages.SUCCESS)
+        self.message(request, text, messages.SUCCESS)
         if unknown:
             text = gettext("No email was sent to %(names)s: no such colleague may view this application.")
             names = ", ".join(f"@{name}" for name in unknown)
-            self.message_user(request, text % {"names": names}, messages.WARNING)
+            self.message(request, text % {"names": names}, messages.WARNING)
         return self.back(request, application, "notes")
 
     def delete_note_view(self, request: UserRequest, object_id: str) -> HttpResponse:
@@ -90,10 +88,10 @@ class NotesAdmin(ApplicationParts):
         if not deleted:
             raise Http404
         log_access(request.user, Access.CHANGE, application.pk)
-        self.message_user(request, gettext("The note was deleted."), messages.SUCCESS)
+        self.message(request, gettext("The note was deleted."), messages.SUCCESS)
         return self.back(request, application, "notes")
 
-    def notes_context(
+    def page_context(
         self, request: UserRequest, application: Application, readers: Sequence[User]
     ) -> dict[str, object]:
         """Return what the notes of a page show: nothing that the user may not see. `readers` may view the

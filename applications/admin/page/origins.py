@@ -9,13 +9,14 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminEmailInputWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from applications.admin.brand_access import log_access
-from applications.admin.parts import ApplicationParts
+from applications.admin.access_log import log_access
+from applications.admin.parts import ApplicationPages
 from applications.mail.notice import purpose
 from applications.models import Access, Application, ConsentRequest, Origin, Submission
 from applications.models.origin import INFORMED_WITHIN
@@ -74,63 +75,67 @@ class ContactForm(forms.Form):
         return data
 
 
-def contact_view(model_admin: ApplicationParts, request: UserRequest, object_id: str) -> HttpResponse:
-    """Correct the contact data, until the applicant confirmed them. The log names fields, not values."""
-    application = model_admin.application_or_404(request, object_id, CHANGE)
-    if not is_correctable(application):
-        return _confirmed(model_admin, request, application)
-    initial = {name: getattr(application, name) for name in (*CONTACT, "language")}
-    form = ContactForm(request.POST if request.method == "POST" else None, initial=initial)
-    form.stored_basis = application.origin.basis
-    if form.is_bound and form.is_valid():
-        data = form.cleaned_data
-        try:
-            changed = correct_contact(
-                application=application,
-                contact={name: data[name] for name in CONTACT},
-                language=data["language"],
-                base_url=base_url(request),
-                at=timezone.now(),
-            )
-        except ConfirmedError:
-            return _confirmed(model_admin, request, application)
-        if changed:
+class OriginPages(ApplicationPages):
+    """Correcting the name and the address, and recording that the applicant was told."""
+
+    def urls(self) -> list[URLPattern]:
+        return self.object_urls({"contact": self.contact_view, "informed": self.informed_view})
+
+    def contact_view(self, request: UserRequest, object_id: str) -> HttpResponse:
+        """Correct the contact data, until the applicant confirmed them. The log names fields, not values."""
+        application = self.application_or_404(request, object_id, CHANGE)
+        if not is_correctable(application):
+            return self._confirmed(request, application)
+        initial = {name: getattr(application, name) for name in (*CONTACT, "language")}
+        form = ContactForm(request.POST if request.method == "POST" else None, initial=initial)
+        form.stored_basis = application.origin.basis
+        if form.is_bound and form.is_valid():
+            data = form.cleaned_data
+            try:
+                changed = correct_contact(
+                    application=application,
+                    contact={name: data[name] for name in CONTACT},
+                    language=data["language"],
+                    base_url=base_url(request),
+                    at=timezone.now(),
+                )
+            except ConfirmedError:
+                return self._confirmed(request, application)
+            if changed:
+                log_access(request.user, Access.CHANGE, application.pk)
+                labels = [str(form.fields[name].label) for name in changed]
+                self.admin.log_change(request, application, [{"changed": {"fields": labels}}])
+            text = gettext("The contact data were corrected.")
+            if "email" in changed and data["email"]:
+                text = gettext(
+                    "The contact data were corrected. The new address gets an email with a new link."
+                )
+            self.message(request, text, messages.SUCCESS)
+            return self.back(request, application, "applicant")
+        log_access(request.user, Access.VIEW, application.pk)
+        context = {
+            **self.context(request, gettext("Correct contact data")),
+            "media": self.admin.media,
+            "form": form,
+            "back": self.page_of(request, application, "applicant"),
+        }
+        template = "admin/applications/application/contact.html"
+        response = TemplateResponse(request, template, context, status=422 if form.errors else 200)
+        response["Cache-Control"] = "private, no-store"
+        return response
+
+    def _confirmed(self, request: UserRequest, application: Application) -> HttpResponse:
+        text = gettext("Not possible: the applicant entered or confirmed the contact data.")
+        self.message(request, text, messages.WARNING)
+        return self.back(request, application, "applicant")
+
+    def informed_view(self, request: UserRequest, object_id: str) -> HttpResponse:
+        """Record that the applicant was told what is stored."""
+        application = self.posted_to(request, object_id, CHANGE)
+        if mark_informed(application=application, at=timezone.now()):
             log_access(request.user, Access.CHANGE, application.pk)
-            labels = [str(form.fields[name].label) for name in changed]
-            model_admin.log_change(request, application, [{"changed": {"fields": labels}}])
-        text = gettext("The contact data were corrected.")
-        if "email" in changed and data["email"]:
-            text = gettext("The contact data were corrected. The new address gets an email with a new link.")
-        model_admin.message_user(request, text, messages.SUCCESS)
-        return model_admin.back(request, application, "applicant")
-    log_access(request.user, Access.VIEW, application.pk)
-    context = {
-        **model_admin.admin_site.each_context(request),
-        "title": gettext("Correct contact data"),
-        "opts": model_admin.opts,
-        "media": model_admin.media,
-        "form": form,
-        "back": model_admin.page_of(request, application, "applicant"),
-    }
-    template = "admin/applications/application/contact.html"
-    response = TemplateResponse(request, template, context, status=422 if form.errors else 200)
-    response["Cache-Control"] = "private, no-store"
-    return response
-
-
-def _confirmed(model_admin: ApplicationParts, request: UserRequest, application: Application) -> HttpResponse:
-    text = gettext("Not possible: the applicant entered or confirmed the contact data.")
-    model_admin.message_user(request, text, messages.WARNING)
-    return model_admin.back(request, application, "applicant")
-
-
-def informed_view(model_admin: ApplicationParts, request: UserRequest, object_id: str) -> HttpResponse:
-    """Record that the applicant was told what is stored."""
-    application = model_admin.posted_to(request, object_id, CHANGE)
-    if mark_informed(application=application, at=timezone.now()):
-        log_access(request.user, Access.CHANGE, application.pk)
-        model_admin.message_user(request, gettext("Recorded: the applicant was told."), messages.SUCCESS)
-    return model_admin.back(request, application, "answers")
+            self.message(request, gettext("Recorded: the applicant was told."), messages.SUCCESS)
+        return self.back(request, application, "answers")
 
 
 def origin_context(submission: Submission | None) -> dict[str, object]:

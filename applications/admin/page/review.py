@@ -4,27 +4,26 @@ is a filter of the list, by id, so that reading and moving the applications does
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.contrib.admin import ModelAdmin
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, reverse
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter
 
-from applications.admin.brand_access import log_access
+from applications.admin.access_log import log_access
 from applications.admin.moves.pages import stages
 from applications.admin.order import changelist_of
 from applications.admin.page.form import RATINGS
-from applications.admin.parts import CHANGE, ApplicationParts
+from applications.admin.parts import CHANGE, ApplicationPages
 from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application, Stage
-from applications.querysets import ApplicationQuerySet
 from jobsite.admin.base import as_id
 from jobsite.types import UserRequest
 
@@ -60,40 +59,32 @@ class Place:
     after: int | None
 
 
-class ReviewAdmin(ApplicationParts):
-    def get_urls(self) -> list[URLPattern]:
-        start = path(
-            "review/", self.admin_site.admin_view(self.review_view), name="applications_application_review"
-        )
+class ReviewPages(ApplicationPages):
+    def urls(self) -> list[URLPattern]:
         return [
-            start,
+            self.url("review/", self.review_view, "review"),
             *self.object_urls({"rate": self.rate_view, "read": self.read_view}),
-            *super().get_urls(),
         ]
 
     def review_view(self, request: UserRequest) -> HttpResponse:
         """Begin a review of the applications that the list shows with the same address."""
-        if not self.has_view_permission(request):
+        if not self.admin.has_view_permission(request):
             raise PermissionDenied
-        changelist = changelist_of(self, request, request.GET)
+        changelist = changelist_of(self.admin, request, request.GET)
         found = changelist.hits() if changelist and changelist.query else None
         if found is None:
-            rows = changelist.queryset if changelist else self.get_queryset(request)
+            rows = changelist.queryset if changelist else self.admin.get_queryset(request)
             found = rows.values_list("pk", flat=True)
-        return self.begin_review(request, list(found[: MAX + 1]))
+        return self.begin(request, list(found[: MAX + 1]))
 
-    @admin.action(description=_("Review…"), permissions=["view"])
-    def review_selected(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse:
-        return self.begin_review(request, list(queryset.values_list("pk", flat=True)[: MAX + 1]))
-
-    def begin_review(self, request: UserRequest, pks: list[int]) -> HttpResponse:
+    def begin(self, request: UserRequest, pks: list[int]) -> HttpResponse:
         """Redirect to the first of the applications."""
         if not pks:
-            self.message_user(request, gettext("No applications."), messages.WARNING)
+            self.message(request, gettext("No applications."), messages.WARNING)
             return redirect("admin:applications_application_changelist")
         if len(pks) > MAX:
             text = gettext("This review has the first %(count)d applications of the list.")
-            self.message_user(request, text % {"count": MAX}, messages.INFO)
+            self.message(request, text % {"count": MAX}, messages.INFO)
         return redirect(page_in_series(pks[:MAX]))
 
     # --- saved at once ---
@@ -109,7 +100,7 @@ class ReviewAdmin(ApplicationParts):
         with transaction.atomic():
             Application.objects.filter(pk=application.pk).update(rating=rating, updated_at=timezone.now())
             log_access(request.user, Access.CHANGE, application.pk)
-            self.log_change(request, application, [{"changed": {"fields": ["Rating"]}}])
+            self.admin.log_change(request, application, [{"changed": {"fields": ["Rating"]}}])
         if request.headers.get("Accept") == "application/json":
             text = gettext("rated %(rating)s/5.") % {"rating": rating} if rating else gettext("not rated.")
             return JsonResponse({"message": text})
@@ -123,7 +114,7 @@ class ReviewAdmin(ApplicationParts):
 
     # --- the page ---
 
-    def review_context(
+    def page_context(
         self, request: UserRequest, application: Application, change_id: int | None
     ) -> dict[str, object]:
         """Return what the page shows if it is part of a series, and nothing otherwise. `change_id` is the
@@ -153,7 +144,9 @@ class ReviewAdmin(ApplicationParts):
         sent = series_in(filters_of(request).get(PARAMETER))
         if application.pk not in sent:
             return None
-        visible = set(self.get_queryset(request).order_by().filter(pk__in=sent).values_list("pk", flat=True))
+        visible = set(
+            self.admin.get_queryset(request).order_by().filter(pk__in=sent).values_list("pk", flat=True)
+        )
         pks = [pk for pk in sent if pk in visible]
         index = pks.index(application.pk)
         before, after = pks[:index][-1:], pks[index + 1 :][:1]

@@ -9,13 +9,14 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.urls import URLPattern, reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminTextareaWidget
 
-from applications.admin.brand_access import log_access
+from applications.admin.access_log import log_access
+from applications.admin.parts import ApplicationPages
 from applications.models import Access, Application, HistoryEntry, Scorecard
 from applications.operations.scorecards import SentError, may_see_all, save_card
 from jobsite.admin.base import as_id
@@ -118,49 +119,53 @@ def _shown(card: Scorecard) -> Context:
     }
 
 
-def scorecard_view(page: Any, request: UserRequest, object_id: str) -> HttpResponse:
-    """Show, save or send the own scorecard about the interview `entry`, or about none."""
-    application = page.application_or_404(request, object_id, ADD)
-    entry = None
-    if sent_entry := request.GET.get("entry", ""):
-        entry = HistoryEntry.objects.filter(application=application, pk__in=[as_id(sent_entry)]).first()
-        if entry is None:
-            raise Http404
-    card = Scorecard.of(request.user, application, entry)
-    is_posted, is_draft = request.method == "POST", "draft" in request.POST
-    criteria = Requisition.of(application.vacancy).criteria
-    form = ScorecardForm(
-        request.POST if is_posted else None, card=card, criteria=criteria, is_draft=is_draft
-    )  # fmt: skip
-    try:
-        if card.sent_at:
-            raise SentError
-        if form.is_valid():
-            save_card(
-                author=request.user, application=application, entry=entry, scores=form.scores(),
-                recommendation=form.cleaned_data["recommendation"], text=form.cleaned_data["text"],
-                is_sent=not is_draft, at=timezone.now(),
-            )  # fmt: skip
-            log_access(request.user, Access.CHANGE, application.pk)
-            text = gettext("The draft was saved.") if is_draft else gettext("The scorecard was sent.")
-            page.message_user(request, text, messages.SUCCESS)
-            return page.back(request, application, "scorecards")
-    except SentError:
-        text = gettext("You sent this scorecard already. It is final.")
-        page.message_user(request, text, messages.WARNING)
-        return page.back(request, application, "scorecards")
-    except (Application.DoesNotExist, HistoryEntry.DoesNotExist):
-        raise Http404 from None
-    log_access(request.user, Access.VIEW, application.pk)
-    context = {
-        **page.admin_site.each_context(request),
-        "opts": page.opts,
-        "media": page.media,
-        "title": gettext("Scorecard"),
-        "application": application,
-        "about": _about(entry),
-        "form": form,
-        "back": page.page_of(request, application, "scorecards"),
-    }
-    template = "admin/applications/application/scorecard.html"
-    return TemplateResponse(request, template, context, status=422 if form.errors else 200)
+class ScorecardPages(ApplicationPages):
+    """Writing a scorecard."""
+
+    def urls(self) -> list[URLPattern]:
+        return self.object_urls({"scorecard": self.scorecard_view})
+
+    def scorecard_view(self, request: UserRequest, object_id: str) -> HttpResponse:
+        """Show, save or send the own scorecard about the interview `entry`, or about none."""
+        application = self.application_or_404(request, object_id, ADD)
+        entry = None
+        if sent_entry := request.GET.get("entry", ""):
+            entry = HistoryEntry.objects.filter(application=application, pk__in=[as_id(sent_entry)]).first()
+            if entry is None:
+                raise Http404
+        card = Scorecard.of(request.user, application, entry)
+        is_posted, is_draft = request.method == "POST", "draft" in request.POST
+        criteria = Requisition.of(application.vacancy).criteria
+        form = ScorecardForm(
+            request.POST if is_posted else None, card=card, criteria=criteria, is_draft=is_draft
+        )  # fmt: skip
+        try:
+            if card.sent_at:
+                raise SentError
+            if form.is_valid():
+                save_card(
+                    author=request.user, application=application, entry=entry, scores=form.scores(),
+                    recommendation=form.cleaned_data["recommendation"], text=form.cleaned_data["text"],
+                    is_sent=not is_draft, at=timezone.now(),
+                )  # fmt: skip
+                log_access(request.user, Access.CHANGE, application.pk)
+                text = gettext("The draft was saved.") if is_draft else gettext("The scorecard was sent.")
+                self.message(request, text, messages.SUCCESS)
+                return self.back(request, application, "scorecards")
+        except SentError:
+            text = gettext("You sent this scorecard already. It is final.")
+            self.message(request, text, messages.WARNING)
+            return self.back(request, application, "scorecards")
+        except (Application.DoesNotExist, HistoryEntry.DoesNotExist):
+            raise Http404 from None
+        log_access(request.user, Access.VIEW, application.pk)
+        context = {
+            **self.context(request, gettext("Scorecard")),
+            "media": self.admin.media,
+            "application": application,
+            "about": _about(entry),
+            "form": form,
+            "back": self.page_of(request, application, "scorecards"),
+        }
+        template = "admin/applications/application/scorecard.html"
+        return TemplateResponse(request, template, context, status=422 if form.errors else 200)

@@ -15,10 +15,10 @@ from hypothesis.strategies import integers
 
 from applications.models import Application
 from jobsite.appearance import contrast
+from jobsite.office.brand import BrandForm
 from jobsite.site.hosts import Site, stylesheet
 from tests.applications.test_apply_page import VALUES, make_open, post
 from tests.factories import make_brand, make_vacancy
-from vacancies.admin.catalogue.brand import BrandForm
 from vacancies.checks import hosts_of_brands_lead_here
 from vacancies.models import Brand, Vacancy
 

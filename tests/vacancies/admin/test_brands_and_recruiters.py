@@ -8,8 +8,8 @@ from django.forms import modelform_factory
 from django.test import Client
 from pytest_django.asserts import assertContains, assertNotContains
 
+from jobsite.office.brand import BrandForm
 from tests.vacancies.admin.forms import errors, page, picture, saved
-from vacancies.admin.catalogue.brand import BrandForm
 from vacancies.models import Brand, Recruiter, Vacancy
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]

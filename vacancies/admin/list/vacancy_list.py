@@ -13,9 +13,10 @@ from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 from unfold.views import ChangeList
 
-from jobsite.admin.base import JobsiteAdmin, as_id
+from jobsite.admin.base import as_id
 from jobsite.text.formats import format_datetime, zoned
 from jobsite.types import Context, UserRequest
+from vacancies.admin.base import ContentAdmin
 from vacancies.admin.list.change_list import LIST_FIELDS, VIEW_VAR, VacancyChangeList
 from vacancies.admin.list.editing import ListEditing
 from vacancies.admin.list.saved_view_pages import ALL
@@ -30,7 +31,7 @@ COLUMNS = (*DEFAULT_COLUMNS, "recruiter", "location", "work_place", "reference",
 TITLE = "title"  # always the first column
 
 
-class VacancyListAdmin(JobsiteAdmin):
+class VacancyListAdmin(ContentAdmin):
     """The list. Methods of columns return the content of a cell as HTML without a template: a page has
     hundreds of cells."""
 

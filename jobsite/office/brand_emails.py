@@ -1,0 +1,217 @@
+"""The page "Emails and consent" of a brand: sender, signatures and consent texts."""
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import Http404, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern
+from django.utils import translation
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from unfold.widgets import (
+    UnfoldAdminEmailInputWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldAdminURLInputWidget,
+    UnfoldBooleanWidget,
+)
+
+from applications.mail.brand_mail import from_line, may_send_as, sender_domains
+from applications.mail.templates import placeholders_in
+from applications.models import BrandMail
+from forms_structure.models import ConsentText
+from jobsite.admin.base import as_id
+from jobsite.admin.pages import AdminPages
+from jobsite.db.transactions import retry_on_conflict
+from jobsite.languages import LANGUAGES, site_language
+from jobsite.types import Context, UserRequest
+from vacancies.models import Brand
+
+SENDER = ("sender_name", "sender_address", "reply_to", "has_names_in_invitations")
+CONSENT = ("text", "statement_url", "statement_label")
+
+
+class BrandMailForm(forms.ModelForm):
+    class Meta:
+        model = BrandMail
+        fields = (*SENDER, *(f"signature_{code}" for code in LANGUAGES))
+        widgets = {
+            "sender_name": UnfoldAdminTextInputWidget,
+            "sender_address": UnfoldAdminEmailInputWidget,
+            "reply_to": UnfoldAdminEmailInputWidget,
+            "has_names_in_invitations": UnfoldBooleanWidget,
+            **{f"signature_{code}": UnfoldAdminTextareaWidget(attrs={"rows": 3}) for code in LANGUAGES},
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        text = gettext("Of one of these domains: %(domains)s. If empty: the address of the site.")
+        self.fields["sender_address"].help_text = text % {"domains": ", ".join(sender_domains())}
+
+    def clean_sender_name(self) -> str:
+        name: str = self.cleaned_data["sender_name"]
+        if not name.isprintable():
+            raise ValidationError(gettext("Enter one line, without control characters."))
+        return name
+
+    def clean_sender_address(self) -> str:
+        address: str = self.cleaned_data["sender_address"]
+        if address and not may_send_as(address):
+            text = gettext(
+                "Emails from this address would be refused. Enter an address of %(domains)s, or ask the "
+                "administrator of the site to add its domain to SENDER_DOMAINS."
+            )
+            raise ValidationError(text % {"domains": ", ".join(sender_domains())})
+        return address
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        for code in LANGUAGES:
+            if names := placeholders_in(data.get(f"signature_{code}", "")):
+                text = gettext("A signature has no placeholders: %(names)s would be sent as it is.")
+                self.add_error(f"signature_{code}", text % {"names": ", ".join(names)})
+        return data
+
+
+class ConsentForm(forms.ModelForm):
+    """The consent text of a brand in a language. Its instance is not saved: another version is added."""
+
+    version = forms.CharField(required=False, widget=forms.HiddenInput)  # that the page showed
+
+    class Meta:
+        model = ConsentText
+        fields = CONSENT
+        labels = {"text": _("consent text")}
+        widgets = {
+            "text": UnfoldAdminTextareaWidget(attrs={"rows": 3}),
+            "statement_url": UnfoldAdminURLInputWidget,
+            "statement_label": UnfoldAdminTextInputWidget,
+        }
+
+    def __init__(self, data: QueryDict | None, *, prefix: str, instance: ConsentText) -> None:
+        self.shown = instance.version
+        super().__init__(data, prefix=prefix, instance=instance, initial={"version": self.shown})
+        self.fields["text"].required = False
+        if not self.shown:
+            current = ConsentText.objects.current(instance.language, instance.brand_number)
+            self.fields["text"].help_text = gettext("If empty: “%(text)s”") % {"text": current.text}
+
+    @property
+    def is_changed(self) -> bool:
+        return any(name in self.changed_data for name in CONSENT)
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        if not data.get("text") and (data.get("statement_url") or data.get("statement_label")):
+            self.add_error("text", gettext("Enter the text too, or leave all three fields empty."))
+        if self.is_changed and data.get("version") != str(self.shown):
+            text = gettext("A colleague changed this text in the meantime. Load the page again.")
+            self.add_error("text", text)
+        return data
+
+
+class BrandEmailPages(AdminPages):
+    def urls(self) -> list[URLPattern]:
+        return self.object_urls({"emails": self.emails_view})
+
+    def emails_view(self, request: UserRequest, object_id: str) -> HttpResponse:
+        """Show, or save, the sender, the signatures and the consent texts of a brand."""
+        brand = get_object_or_404(self.admin.get_queryset(request), pk=as_id(object_id))
+        if not settings.MULTI_BRANDING:  # applicants see no brands, and get the texts of the site
+            raise Http404
+        may_change = self.admin.has_change_permission(request, brand)
+        if not (may_change if request.method == "POST" else self.admin.has_view_permission(request, brand)):
+            raise PermissionDenied
+        page = retry_on_conflict(lambda: _Page(self.admin, request, brand))
+        if page.is_saved:
+            self.admin.message_user(request, gettext("Saved."), messages.SUCCESS)
+            return redirect(request.path)
+        context = {
+            **self.context(request, brand.name),
+            "media": self.admin.media,
+            "original": brand,
+            "shows_emails": True,
+            "may_change": may_change,
+            "is_wrong": page.is_wrong,
+            **page.context(),
+        }
+        template = "admin/vacancies/brand/emails.html"
+        return TemplateResponse(request, template, context, status=422 if page.is_wrong else 200)
+
+
+class _Page:
+    """The forms of one request. Created in a transaction: it saves what was posted, if all is valid."""
+
+    def __init__(self, admin: Any, request: UserRequest, brand: Brand) -> None:
+        self.brand = brand
+        data = request.POST if request.method == "POST" else None
+        if data is not None:  # two saves wait for each other
+            Brand.objects.select_for_update().filter(pk=brand.pk).first()
+        mail = BrandMail.objects.filter(brand=brand).first() or BrandMail(brand=brand)
+        self.sent_from = from_line(mail)
+        self.mail = BrandMailForm(data, instance=mail)
+        self.own = ConsentText.objects.filter(brand_number=brand.pk).newest()
+        self.consents = {
+            code: ConsentForm(data, prefix=code, instance=self._newest(code)) for code in self._codes()
+        }
+        self.is_saved = data is not None and self._is_valid()
+        self.is_wrong = data is not None and not self.is_saved
+        if self.is_saved:
+            self._save(admin, request)
+
+    def context(self) -> Context:
+        return {
+            "sender": [self.mail[name] for name in SENDER],
+            "sent_from": self.sent_from or settings.DEFAULT_FROM_EMAIL,
+            "languages": [self._language(code, form) for code, form in self.consents.items()],
+        }
+
+    def _language(self, code: str, form: ConsentForm) -> Context:
+        fields = [self.mail[f"signature_{code}"], *(form[name] for name in CONSENT)]
+        is_used = any(field.value() or field.errors for field in fields)
+        return {
+            "code": code,
+            "name": gettext(LANGUAGES[code]),
+            "fields": fields,
+            "version": form["version"],
+            "is_open": is_used or code == site_language(),
+        }
+
+    def _codes(self) -> list[str]:
+        return list(dict.fromkeys((site_language(), *LANGUAGES)))
+
+    def _newest(self, code: str) -> ConsentText:
+        own = self.own.get((self.brand.pk, code))
+        return own or ConsentText(brand_number=self.brand.pk, language=code, version=0)
+
+    def _is_valid(self) -> bool:
+        forms = (self.mail, *self.consents.values())
+        if not all(form.is_valid() for form in forms):
+            return False
+        of_site = self.consents[site_language()]
+        texts = [form.cleaned_data["text"] for form in self.consents.values()]
+        if any(texts) and not of_site.cleaned_data["text"]:
+            text = gettext("Enter it in %(language)s too: forms in a language without a text use it.")
+            language = gettext(LANGUAGES[site_language()])
+            of_site.add_error("text", text % {"language": language})
+            return False
+        return True
+
+    def _save(self, admin: Any, request: UserRequest) -> None:
+        done = admin.construct_change_message(request, self.mail, [])
+        if self.mail.has_changed():
+            self.mail.save()
+        for code, form in self.consents.items():
+            if form.is_changed:
+                texts = {name: form.cleaned_data[name] for name in CONSENT}
+                added = ConsentText.objects.add(brand_number=self.brand.pk, language=code, **texts)
+                with translation.override(None):  # translated where it is shown
+                    name = str(ConsentText._meta.verbose_name)
+                    done.append({"added": {"name": name, "object": str(added)}})
+        if done:
+            admin.log_change(request, self.brand, done)
