@@ -12,6 +12,7 @@ from applications.operations.applicants import (
 from applications.operations.consents import answer, open_request
 from applications.operations.interviews import reply as reply_to_interview
 from applications.operations.stages import (
+    Move,
     create_application,
     current_changes,
     move,
@@ -23,6 +24,7 @@ from applications.operations.submitting import submit_application
 __all__ = [
     "AccountExistsError",
     "DecidedError",
+    "Move",
     "answer",
     "claim",
     "create_account",

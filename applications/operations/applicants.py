@@ -14,7 +14,7 @@ from applications.mail.outbox import cancel_unseen
 from applications.mail.receipt import queue_withdrawal
 from applications.models import Application, Stage
 from applications.operations.interviews import cancel_upcoming
-from applications.operations.stages import move
+from applications.operations.stages import Move, move
 from applications.querysets import accounts_with, folded_address
 
 USERNAME_MAX = User._meta.get_field("username").max_length or 0
@@ -90,7 +90,7 @@ def withdraw_application(*, application: Application, base_url: str = "", at: da
             raise DecidedError
         if stage := Stage.objects.filter(kind=Stage.Kind.WITHDRAWN).first():
             one = Application.objects.filter(pk=current.pk)
-            move(applications=one, stage=stage, author=None, at=at, is_known=True)
+            move(one, Move(stage=stage, author=None, at=at, is_known=True))
         current.withdrawn_at = current.updated_at = at
         current.save(update_fields=["withdrawn_at", "updated_at"])
         cancel_unseen([current.pk], at=at)

@@ -3,6 +3,7 @@ cancels the emails about an earlier move that the applicant does not see yet."""
 
 from collections import defaultdict
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -31,26 +32,31 @@ def create_application(*, user: User | None, vacancy: Vacancy, at: datetime, **v
     return application
 
 
-def move(
-    *,
-    applications: ApplicationQuerySet,
-    stage: Stage,
-    author: User | None,
-    at: datetime,
-    is_known: bool = False,
-    reason: Reason | None = None,
-    sends_email: bool = False,
-    cancels_interviews: bool = False,
-    base_url: str = "",
-) -> tuple[list[int], list[int]]:
-    """Move `applications` to `stage`, for a `reason`. Return the ids of those that were moved, and of those
-    that were in it already. `is_known`: the applicants know it already, so it has no embargo. Moving a
-    withdrawn application reopens it. `sends_email`: applicants who did not withdraw get the email of the
-    stage, with links below `base_url`. `cancels_interviews`: the coming ones are cancelled at once.
+@dataclass(frozen=True, kw_only=True)
+class Move:
+    """A move to `stage` at `at`, by `author` (None: by the system or the applicant), for a `reason`.
+    `is_known`: the applicants know it already, so it has no embargo. `sends_email`: applicants who did not
+    withdraw get the email of the stage, with links below `base_url`. `cancels_interviews`: the coming ones
+    are cancelled at once."""
 
-    A change has the time `at`, or that of the previous change if it is later: the application may have been
-    moved while this call waited for its lock, or by a node whose clock is ahead.
+    stage: Stage
+    author: User | None
+    at: datetime
+    reason: Reason | None = None
+    is_known: bool = False
+    sends_email: bool = False
+    cancels_interviews: bool = False
+    base_url: str = ""
+
+
+def move(applications: ApplicationQuerySet, wanted: Move) -> tuple[list[int], list[int]]:
+    """Move `applications`. Return the ids of those that were moved, and of those that were in the stage
+    already. Moving a withdrawn application reopens it.
+
+    A change has the time of the move, or that of the previous change if it is later: the application may have
+    been moved while this call waited for its lock, or by a node whose clock is ahead.
     """
+    stage, at = wanted.stage, wanted.at
     with transaction.atomic():
         rows = applications.order_by("pk").select_for_update(of=("self",))
         locked = list(rows.values_list("pk", flat=True))
@@ -65,9 +71,13 @@ def move(
                 continue
             changed_at = max(at, application.last_at or at)
             change = StageChange(
-                application=application, stage=stage, author=author, at=changed_at, reason=reason
+                application=application,
+                stage=stage,
+                author=wanted.author,
+                at=changed_at,
+                reason=wanted.reason,
             )
-            change.is_exempt_from_embargo = is_known
+            change.is_exempt_from_embargo = wanted.is_known
             changes.append(change)
             if application.withdrawn_at:
                 withdrawn.add(application.pk)
@@ -75,26 +85,18 @@ def move(
         moved = [change.application_id for change in changes]
         Application.objects.filter(pk__in=moved).update(updated_at=at, withdrawn_at=None)
         cancel_unseen(moved, at=at)
-        if sends_email:
+        if wanted.sends_email:
             told = [change for change in changes if change.application_id not in withdrawn]
-            queue_stage_emails(told, base_url=base_url, at=at)
-        if cancels_interviews:
-            cancel_upcoming(moved, author=author, base_url=base_url, at=at)
+            queue_stage_emails(told, base_url=wanted.base_url, at=at)
+        if wanted.cancels_interviews:
+            cancel_upcoming(moved, author=wanted.author, base_url=wanted.base_url, at=at)
     return moved, unchanged
 
 
-def move_if_unchanged(
-    *,
-    seen: dict[int, int | None],
-    stage: Stage,
-    author: User | None,
-    at: datetime,
-    **chosen: Any,
-) -> tuple[list[int], list[int], list[int]]:
-    """Move the applications `seen` to `stage`, with what was `chosen`, other arguments of `move`. The values
-    of `seen` are the ids of the latest stage change that the author knows. Return the ids of the applications
-    that were moved, of those that were in `stage` already, and of those that somebody else moved in the
-    meantime: these are not moved."""
+def move_if_unchanged(seen: dict[int, int | None], wanted: Move) -> tuple[list[int], list[int], list[int]]:
+    """Move the applications `seen`, whose values are the ids of the latest stage change that the author
+    knows. Return the ids of the applications that were moved, of those that were in the stage already, and of
+    those that somebody else moved in the meantime: these are not moved."""
     with transaction.atomic():
         rows = Application.objects.filter(pk__in=list(seen)).order_by("pk").select_for_update(of=("self",))
         locked = list(rows.values_list("pk", flat=True))
@@ -102,10 +104,10 @@ def move_if_unchanged(
         elsewhere = {
             pk
             for pk, stage_id, change in current.values_list("pk", "stage_id", "change_id")
-            if change != seen[pk] and stage_id != stage.pk
+            if change != seen[pk] and stage_id != wanted.stage.pk
         }
-        wanted = Application.objects.filter(pk__in=[pk for pk in locked if pk not in elsewhere])
-        moved, unchanged = move(applications=wanted, stage=stage, author=author, at=at, **chosen)
+        rest = Application.objects.filter(pk__in=[pk for pk in locked if pk not in elsewhere])
+        moved, unchanged = move(rest, wanted)
     return moved, unchanged, sorted(elsewhere)
 
 

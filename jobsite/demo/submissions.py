@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F
 
 from applications.models import Application, Message, Stage, Submission
-from applications.operations import move, submit_application
+from applications.operations import Move, move, submit_application
 from applications.submissions.forms import ServedForm, submission_form
 from forms_structure.choices import CHECKED, FieldRole, FieldType
 from jobsite.demo.content import CONTENT, page
@@ -50,7 +50,7 @@ def load_submissions(*, at: datetime, base_url: str = "") -> int:
         rows = Application.objects.filter(pk=application.pk)
         if stage := stages.get(row.get("stage")):
             rows.update(rating=row.get("rating"), read_at=at)
-            move(applications=rows, stage=stage, author=None, base_url=base_url, at=at)
+            move(rows, Move(stage=stage, author=None, base_url=base_url, at=at))
         made += 1
     receipts = Message.objects.filter(state=Message.State.QUEUED)
     receipts.update(state=Message.State.SENT, attempts=1, finished_at=F("queued_at"))

@@ -201,7 +201,7 @@ def test_result_that_the_applicant_knows_stays_and_one_under_embargo_does_not_sh
 def test_application_that_a_recruiter_moved_to_withdrawn_is_withdrawn(at, withdrawn):
     Stage.objects.filter(pk=withdrawn.pk).update(embargo_days=0)
     application = make_anonymous()
-    operations.move(applications=Application.objects.all(), stage=withdrawn, author=None, at=at)
+    operations.move(Application.objects.all(), operations.Move(stage=withdrawn, author=None, at=at))
 
     assert operations.withdraw_application(application=application, at=at) is False
     assert Message.objects.count() == 0
@@ -211,7 +211,7 @@ def test_reopened_application_can_be_withdrawn_again(at, withdrawn):
     application = make_anonymous(stage=make_stage("Inbox"))
     operations.withdraw_application(application=application, at=at)
     rows, later = Application.objects.all(), at + timedelta(hours=1)
-    operations.move(applications=rows, stage=make_stage("Again"), author=None, at=later)
+    operations.move(rows, operations.Move(stage=make_stage("Again"), author=None, at=later))
     application.refresh_from_db()
     assert application.withdrawn_at is None
 
@@ -291,7 +291,7 @@ def test_withdrawal_waits_for_a_recruiters_decision(withdrawn):
             failed.append(error)
 
     with ExitStack() as stack, transaction.atomic():
-        operations.move(applications=Application.objects.all(), stage=hired, author=None, at=at)
+        operations.move(Application.objects.all(), operations.Move(stage=hired, author=None, at=at))
         stack.enter_context(waiting(withdraw))  # it ends after the commit
 
     assert len(failed) == 1

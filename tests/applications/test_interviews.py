@@ -9,7 +9,7 @@ from icalendar import Calendar
 
 from applications.mail.delivery import ABANDONED, MailDelivery, as_email
 from applications.models import BrandMail, HistoryEntry, Message, Participant, Stage
-from applications.operations import move, withdraw_application
+from applications.operations import Move, move, withdraw_application
 from applications.operations.interviews import (
     InterviewChangedError,
     cancel_interviews,
@@ -154,7 +154,7 @@ def test_withdrawal_and_chosen_decisions_cancel_the_coming_interviews(office):
     send_all()
     rejected = stage_of_kind(Stage.Kind.REJECTED)
     rows = type(office.own).objects.filter(pk=office.own.pk)
-    move(applications=rows, stage=rejected, author=office.anna, at=NOW)
+    move(rows, Move(stage=rejected, author=office.anna, at=NOW))
     assert queued() == []
     withdraw_application(application=office.own, at=NOW)
     methods = [(each.to, "METHOD:CANCEL" in each.calendar) for each in Message.objects.filter(state="queued")]

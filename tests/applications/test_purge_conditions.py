@@ -27,7 +27,7 @@ from applications.models import (
     Token,
     ToldVacancy,
 )
-from applications.operations import answer, move
+from applications.operations import Move, answer, move
 from applications.privacy import deletion, erasures, retention
 from jobsite.models import Erasure
 from tests.applications.applicants import make_anonymous
@@ -108,7 +108,7 @@ def test_applications_of_colleagues_are_deleted_without_a_permission(at):
             informed_at=informed_at, added_at=at - retention.INFORMED_WITHIN - age,
         )  # fmt: skip
     hired = Application.objects.filter(given_name="hired")
-    move(applications=hired, stage=stage_of_kind("hired"), author=None, at=at)
+    move(hired, Move(stage=stage_of_kind("hired"), author=None, at=at))
     assert names(Application, "given_name") - {each.given_name for each in privacy.not_permitted(at)} == {
         "today", "agreed", "hired", "pool", "in time", "told", "applied",
     }  # fmt: skip

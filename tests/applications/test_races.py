@@ -56,10 +56,13 @@ def test_concurrent_bulk_moves_record_one_change_each(stages: dict[str, Stage], 
     users = [make_user(f"mia{number}", email=f"mia{number}@example.org") for number in range(6)]
     applications = [make_application(stage=stages["New"], user=user) for user in users]
     rows, at = Application.objects.all(), timezone.now()
-    move = partial(operations.move, stage=stages["Invited"], author=None, at=at, sends_email=True)
+    move = operations.Move(stage=stages["Invited"], author=None, at=at, sends_email=True)
 
     outcomes = at_once(
-        *(partial(move, applications=rows.order_by(order)) for order in ("pk", "-pk", "created_at", "-pk"))
+        *(
+            partial(operations.move, rows.order_by(order), move)
+            for order in ("pk", "-pk", "created_at", "-pk")
+        )
     )
 
     assert sorted(len(moved) for moved, _ in outcomes) == [0, 0, 0, 6]
@@ -72,10 +75,14 @@ def test_move_is_not_dated_before_the_previous_change(stages: dict[str, Stage]) 
     """A request that waited, or a node whose clock is behind, moves the application once."""
     application = make_application(stage=stages["New"])
     rows, at = Application.objects.all(), timezone.now()
-    move = partial(operations.move, applications=rows, author=None)
-    move(stage=stages["Rejected"], at=at + timedelta(seconds=5))
 
-    outcomes = [move(stage=stages["Invited"], at=at + timedelta(seconds=n)) for n in (1, 2)]
+    def move(stage: str, seconds: int) -> tuple[list[int], list[int]]:
+        later = at + timedelta(seconds=seconds)
+        return operations.move(rows, operations.Move(stage=stages[stage], author=None, at=later))
+
+    move("Rejected", 5)
+
+    outcomes = [move("Invited", n) for n in (1, 2)]
 
     assert outcomes == [([application.pk], []), ([], [application.pk])]
     assert stages_of(application) == ["New", "Rejected", "Invited"]
@@ -202,9 +209,9 @@ def test_concurrent_import_and_move_record_one_change(stages: dict[str, Stage], 
         "stage": "Invited",
     }
     rows = Application.objects.all()
-    move = partial(operations.move, applications=rows, stage=stages["Invited"], author=None)
+    move = operations.Move(stage=stages["Invited"], author=None, at=timezone.now())
 
-    failed, moved = at_once(lambda: imported([row]), lambda: move(at=timezone.now()))
+    failed, moved = at_once(lambda: imported([row]), lambda: operations.move(rows, move))
 
     assert (failed, sorted(map(len, moved))) == ([], [0, 1])
     assert stages_of(application) == ["New", "Invited"]

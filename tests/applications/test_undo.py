@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from applications.models import Application, Stage, StageChange
-from applications.operations import move, undo_moves
+from applications.operations import Move, move, undo_moves
 from tests.applications.makers import make_application, make_stage
 from tests.conftest import NOW
 from tests.parallel import at_once
@@ -29,7 +29,7 @@ def application(new: Stage) -> Application:
 
 
 def moved(application: Application, stage: Stage, at: datetime = NOW) -> int:
-    move(applications=Application.objects.filter(pk=application.pk), stage=stage, author=None, at=at)
+    move(Application.objects.filter(pk=application.pk), Move(stage=stage, author=None, at=at))
     return StageChange.objects.latest("pk").pk
 
 

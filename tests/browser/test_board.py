@@ -10,7 +10,7 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from applications.models import Application, Stage, Status
-from applications.operations import move
+from applications.operations import Move, move
 from jobsite.accounts import roles
 from tests.applications.makers import make_application, make_file, make_stage, make_submission
 from tests.browser.admin import (
@@ -101,7 +101,7 @@ def test_cards_are_moved_by_form_and_by_dragging(
 
     # Somebody else moves a card that this page still shows in the first column.
     rows = Application.objects.filter(pk=office.Noor.pk)
-    move(applications=rows, stage=office.stages["Offer"], author=None, at=timezone.now())
+    move(rows, Move(stage=office.stages["Offer"], author=None, at=timezone.now()))
     page.locator(".board-card", has_text="Noor").drag_to(column(page, "Interview"))
     page.get_by_role("status").get_by_text("somebody else moved it in the meantime").wait_for()
     assert stage_of(office.Noor) == "Offer"

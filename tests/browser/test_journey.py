@@ -16,7 +16,7 @@ from django.test import Client
 from django.utils import timezone
 
 from applications.models import Application, Message, Submission
-from applications.operations import move
+from applications.operations import Move, move
 from forms_structure import operations as forms
 from forms_structure.presets import presets
 from tests.applications.makers import PASSWORD, make_stage, make_step
@@ -133,7 +133,7 @@ def decide() -> None:
     make_step(application, "First interview")
     stage = make_stage("Talk", en="In interviews")
     at = timezone.now()
-    move(applications=Application.objects.all(), stage=stage, author=None, at=at, is_known=True)
+    move(Application.objects.all(), Move(stage=stage, author=None, at=at, is_known=True))
 
 
 def find_on_site_of_customer(

@@ -105,7 +105,7 @@ class Movers:
         from django.utils import timezone
 
         from applications.models import Application
-        from applications.operations import create_application, move, undo_moves, withdraw_application
+        from applications.operations import Move, create_application, move, undo_moves, withdraw_application
 
         names = {"email": address, "email_folded": address, "language": "en", "given_name": "Mia"}
         at = timezone.now() - timedelta(hours=1)
@@ -113,7 +113,7 @@ class Movers:
         row = Application.objects.filter(pk=application.pk)
 
         def to(stage: Any) -> None:
-            move(applications=row, stage=stage, author=None, at=timezone.now(), sends_email=True)
+            move(row, Move(stage=stage, author=None, at=timezone.now(), sends_email=True))
 
         self._again(lambda: to(self.stage))
         self.moved[address] = (kind, timezone.now())

@@ -66,7 +66,7 @@ class BulkEmailPages(ApplicationPages):
         move = MovePages.form(request, stage, selection, data, **options) if stage else None
         is_valid = mailing and mailing.is_valid() and not (move and move.errors)
         if mailing and data and is_valid and len(selection) <= MAX_EMAILS:
-            self._send_all(request, selection, mailing, stage, move.chosen(request) if move else {})
+            self._send_all(request, selection, mailing, move)
             return redirect(back)
         return self.choose_template(request, selection, back, mailing, stage, move)
 
@@ -121,11 +121,11 @@ class BulkEmailPages(ApplicationPages):
 
     def _send_all(
         self, request: UserRequest, selection: ApplicationSelection, mailing: "Mailing",
-        stage: Stage | None, chosen: dict[str, Any],
+        move: MoveForm | None,
     ) -> None:  # fmt: skip
-        at = timezone.now()
+        at, stage = timezone.now(), move.stage if move else None
         with transaction.atomic():
-            left = self._moved_by_others(request, selection, stage, chosen) if stage else set()
+            left = self._moved_by_others(request, selection, move) if move else set()
             people = [each for each in selection.addressed() if each.address and each.pk not in left]
             emails = [mailing.email_to(each) for each in people]
             current = current_changes([each.pk for each in people]) if stage else {}
@@ -198,11 +198,11 @@ class BulkEmailPages(ApplicationPages):
         return TemplateResponse(request, "admin/applications/application/cancel_emails.html", context)
 
     def _moved_by_others(
-        self, request: UserRequest, selection: ApplicationSelection, stage: Stage, chosen: dict[str, Any]
+        self, request: UserRequest, selection: ApplicationSelection, move: MoveForm
     ) -> set[int]:
         """Move `selection`. Return the applications that somebody else moved in the meantime, also those in
-        `stage` now: they get no second email about it."""
-        result = MovePages(self.admin).move_and_report(request, selection, stage, **chosen)
+        its stage now: they get no second email about it."""
+        result = MovePages(self.admin).move_and_report(request, selection, move)
         there = ApplicationSelection.of(Application.objects.filter(pk__in=result.there)).seen
         return {*result.elsewhere, *(pk for pk, change in there.items() if change != selection.seen[pk])}
 

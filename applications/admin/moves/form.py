@@ -1,6 +1,7 @@
 """What a recruiter is asked who moves applications to a stage that needs a confirmation."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -12,6 +13,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldBooleanWidget
 from applications.mail import templates as mail
 from applications.mail.stage_email import already_written, sent_at
 from applications.models import Application, HistoryEntry, Reason, Stage
+from applications.operations import Move
 from jobsite.api.absolute_urls import base_url
 from jobsite.languages import LANGUAGES
 from jobsite.text.formats import format_datetime
@@ -46,6 +48,7 @@ class MoveForm(forms.Form):
         fills: Sequence[Vacancy] = (), **kwargs: Any,
     ) -> None:  # fmt: skip
         super().__init__(data, **kwargs)
+        self.stage = stage
         upcoming = HistoryEntry.objects.interviews().filter(
             application__in=applications, planned_at__gt=timezone.now()
         )
@@ -67,16 +70,22 @@ class MoveForm(forms.Form):
         # Without any reason, nobody could be moved.
         field.required = stage.asks_reason == Stage.AsksReason.MUST and reasons.exists()
 
-    def chosen(self, request: UserRequest) -> dict[str, Any]:
-        """Return the arguments for `move`, and `is_filled`. Requires `is_valid()`."""
+    def move(self, request: UserRequest, *, at: datetime) -> Move:
+        """Return what was chosen. Requires `is_valid()`."""
         data = self.cleaned_data
-        return {
-            "reason": data.get("reason"),
-            "sends_email": "no_email" in data and not data["no_email"],
-            "cancels_interviews": data.get("cancels_interviews", False),
-            "base_url": base_url(request),
-            "is_filled": data.get("is_filled", False),
-        }
+        return Move(
+            stage=self.stage,
+            author=request.user,
+            at=at,
+            reason=data.get("reason"),
+            sends_email="no_email" in data and not data["no_email"],
+            cancels_interviews=data.get("cancels_interviews", False),
+            base_url=base_url(request),
+        )
+
+    @property
+    def marks_filled(self) -> bool:
+        return self.cleaned_data.get("is_filled", False)
 
 
 def email_context(request: UserRequest, stage: Stage, people: Iterable[Application]) -> Context:

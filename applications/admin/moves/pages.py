@@ -30,7 +30,7 @@ from applications.admin.parts import ApplicationPages
 from applications.admin.selection import ApplicationSelection
 from applications.mail.stage_email import sent_at
 from applications.models import Access, Application, Message, Stage, StageChange
-from applications.operations import move_if_unchanged, undo_moves
+from applications.operations import Move, move_if_unchanged, undo_moves
 from applications.querysets import ApplicationQuerySet
 from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back
@@ -87,7 +87,7 @@ class MovePages(ApplicationPages):
         form = self.form(request, stage, selection, request.POST if is_sent else None)
         if not form.is_valid():
             return self.confirm_move(request, selection, stage, back, form)
-        self.move_and_report(request, selection, stage, **form.chosen(request))
+        self.move_and_report(request, selection, form)
         return redirect(back)
 
     @staticmethod
@@ -98,10 +98,10 @@ class MovePages(ApplicationPages):
         return MoveForm(data, stage=stage, applications=selection.seen, fills=fills, **options)
 
     def move_and_report(
-        self, request: UserRequest, selection: ApplicationSelection, stage: Stage, **chosen: Any
+        self, request: UserRequest, selection: ApplicationSelection, form: MoveForm
     ) -> "Result":
-        """Move, with what was chosen in a `MoveForm`."""
-        result = self._run(request, selection, stage, **chosen)
+        move = form.move(request, at=timezone.now())
+        result = self._run(request, selection, move, marks_filled=form.marks_filled)
         for level, text in result.messages:
             self.message(request, text, level)
         return result
@@ -126,16 +126,13 @@ class MovePages(ApplicationPages):
         return TemplateResponse(request, template, context, status=422 if form and form.errors else 200)
 
     def _run(
-        self, request: UserRequest, selection: ApplicationSelection, stage: Stage, *,
-        is_filled: bool = False, **chosen: Any,
-    ) -> "Result":  # fmt: skip
-        at = timezone.now()
+        self, request: UserRequest, selection: ApplicationSelection, move: Move, *, marks_filled: bool = False
+    ) -> "Result":
+        stage, at = move.stage, move.at
         with transaction.atomic():
-            moved, there, elsewhere = move_if_unchanged(
-                seen=selection.seen, stage=stage, author=request.user, at=at, **chosen
-            )
+            moved, there, elsewhere = move_if_unchanged(selection.seen, move)
             self.log_moves(request, moved, _("Moved to %(stage)s."), stage=stage)
-            filled = report_filled(request, moved, stage, is_marked=is_filled, at=at)
+            filled = report_filled(request, moved, stage, is_marked=marks_filled, at=at)
         result = Result(moved, there, elsewhere, undo_url(at) if moved and stage.embargo_days else "")
         if moved:
             text = ngettext("%(count)d moved to %(stage)s.", "%(count)d moved to %(stage)s.", len(moved))
@@ -145,7 +142,7 @@ class MovePages(ApplicationPages):
                 done = format_html("{} {}", done, link)
             result.messages.append((messages.SUCCESS, done))
         emails = Message.objects.filter(application__in=moved, kind=Message.Kind.STAGE, stage_change__at=at)
-        if chosen.get("sends_email") and (count := emails.count()):
+        if move.sends_email and (count := emails.count()):
             text = ngettext(
                 "%(count)d email is sent on %(time)s.", "%(count)d emails are sent on %(time)s.", count
             )
@@ -170,7 +167,8 @@ class MovePages(ApplicationPages):
         self, request: UserRequest, selection: ApplicationSelection, stage: Stage
     ) -> HttpResponse:
         """Move the one application of a card, for the board's script. 409: somebody else moved it."""
-        result = self._run(request, selection, stage)
+        move = Move(stage=stage, author=request.user, at=timezone.now())
+        result = self._run(request, selection, move)
         body = {
             "message": gettext("somebody else moved it in the meantime. Load the page again.")
             if result.elsewhere

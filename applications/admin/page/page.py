@@ -24,7 +24,7 @@ from applications.admin.page.review import ReviewPages, is_fragment
 from applications.admin.page.scorecards import scorecards_context
 from applications.admin.parts import CHANGE, ApplicationPages
 from applications.models import Access, Application
-from applications.operations import move, undo_moves
+from applications.operations import Move, move, undo_moves
 from applications.querysets import readers_of
 from jobsite.admin.base import as_id, posted_again
 from jobsite.text.formats import format_datetime
@@ -113,9 +113,10 @@ class ApplicationPage(ApplicationPages):
         if form.cleaned_data["stage"].pk != obj.stage_id:
             rows = Application.objects.filter(pk=obj.pk)
             stage = form.cleaned_data["stage"]
-            chosen = form.move_form.chosen(request) if form.move_form else {}
-            is_filled = chosen.pop("is_filled", False)
-            moved, _there = move(applications=rows, stage=stage, author=request.user, at=now, **chosen)
+            asked = form.move_form
+            wanted = asked.move(request, at=now) if asked else Move(stage=stage, author=request.user, at=now)
+            moved, _there = move(rows, wanted)
+            is_filled = bool(asked and asked.marks_filled)
             for text in report_filled(request, moved, stage, is_marked=is_filled, at=now):
                 self.message(request, text, messages.SUCCESS)
         log_access(request.user, Access.CHANGE, obj.pk)

@@ -6,8 +6,6 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import OperationalError
 
 from applications.alerts.job import JobAlerts
-from applications.mail.approvals import ApprovalEmails
-from applications.mail.closing import ClosingEmails
 from applications.mail.consent import ConsentReminders
 from applications.mail.delivery import MailDelivery
 from applications.mail.digest import Digest
@@ -18,6 +16,8 @@ from applications.operations.backfill import PhoneDigits
 from applications.operations.replies import Replies
 from jobsite.db.locks import database_lock
 from jobsite.dispatch import Dispatcher, Job, Stop
+from jobsite.office.approval_emails import ApprovalEmails
+from jobsite.office.closing_emails import ClosingEmails
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.jobs import Journal
 from vacancies.search.merge import MergeJob

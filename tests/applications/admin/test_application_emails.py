@@ -8,7 +8,7 @@ from django.core import mail
 from pytest_django.asserts import assertContains, assertNotContains
 
 from applications.models import Application, MailTemplate, Message
-from applications.operations import move
+from applications.operations import Move, move
 from jobsite.days import days_after
 from tests.applications.admin.test_application_page import page
 from tests.messages import messages_of
@@ -121,7 +121,7 @@ def test_users_without_permission_see_and_write_no_emails(office):
 
 
 def test_email_about_a_status_waits_until_the_applicant_sees_it(office, at):
-    move(applications=Application.objects.filter(pk=office.own.pk), stage=office.rejected, author=None, at=at)
+    move(Application.objects.filter(pk=office.own.pk), Move(stage=office.rejected, author=None, at=at))
     assertContains(office.anna.get(page(office.own, "email")), "on 4 Mar 2026, 09:30")
     due = {}
     for chosen in ({}, {"with_status": "on"}):

@@ -7,7 +7,7 @@ import pytest
 from pytest_django.asserts import assertContains, assertNotContains
 
 from applications.models import AccessLog, Application, Stage
-from applications.operations import move
+from applications.operations import Move, move
 from tests.applications.admin.conftest import FOREIGN, apply, staff
 from tests.applications.makers import make_file, make_step, make_submission, make_user, signed_in
 from tests.factories import make_vacancy
@@ -95,7 +95,7 @@ def test_filters(office, at):
     old = apply(own.vacancy, created_at=at - timedelta(days=60), read_at=at, rating=4)
     baker = make_vacancy(title="Baker", brand=office.brand)
     again = apply(baker, created_at=at - timedelta(days=8), is_repeated=True, rating=2, withdrawn_at=at)
-    move(applications=Application.objects.filter(pk=old.pk), stage=office.rejected, author=None, at=at)
+    move(Application.objects.filter(pk=old.pk), Move(stage=office.rejected, author=None, at=at))
 
     expected = {
         ("vacancy__id__exact", baker.pk): [again.pk],

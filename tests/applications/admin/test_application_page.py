@@ -7,7 +7,7 @@ from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
 from applications.models import AccessLog, Application, Stage, Status, Submission
-from applications.operations import move
+from applications.operations import Move, move
 from tests.applications.admin.conftest import FOREIGN, apply, staff
 from tests.applications.applicants import stages_of
 from tests.applications.makers import make_application, make_file, make_stage, make_step, make_submission
@@ -95,7 +95,7 @@ def test_page_shows_what_the_applicant_sees(office):
 
     def shown_after(stage):
         rows = Application.objects.filter(pk=office.own.pk)
-        move(applications=rows, stage=stage, author=None, at=timezone.now())
+        move(rows, Move(stage=stage, author=None, at=timezone.now()))
         html = office.anna.get(page(office.own)).content.decode()
         return html[html.index("What the applicant sees") : html.index('id="stages"')]
 
@@ -203,7 +203,7 @@ def test_outdated_page_undoes_neither_a_rating_nor_a_stage_change(office):
     outdated, interview = change(office.own, rating=""), make_stage("Interview")
     own = Application.objects.filter(pk=office.own.pk)
     own.update(rating=5)
-    move(applications=own, stage=office.rejected, author=None, at=timezone.now())
+    move(own, Move(stage=office.rejected, author=None, at=timezone.now()))
 
     office.anna.post(page(office.own), outdated)
     office.own.refresh_from_db()
@@ -285,7 +285,7 @@ def test_decision_can_be_undone_until_the_applicant_sees_it(office, at, time_mac
 
 def test_undo_of_no_change_of_this_application_does_nothing(office):
     rows = Application.objects.filter(pk=office.foreign.pk)
-    move(applications=rows, stage=office.rejected, author=None, at=timezone.now())
+    move(rows, Move(stage=office.rejected, author=None, at=timezone.now()))
     for value in ("", "x", "0", "9" * 30, office.foreign.changes.last().pk):
         response = office.anna.post(page(office.own, "undo"), {"change": value})
         assert messages_of(response)[-1].startswith("Not undone"), value

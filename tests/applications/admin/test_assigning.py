@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from applications.mail.stale import StaleEmails, queue_stale
 from applications.models import AccessLog, Application, ApplicationTag, EmailOptOut, Message, Stage, Tag
-from applications.operations import create_application, move
+from applications.operations import Move, create_application, move
 from applications.operations.assigning import add_tag, readers_of_all, remove_tag
 from applications.operations.backfill import BATCH, PhoneDigits
 from applications.querysets import phone_digits
@@ -193,9 +193,9 @@ def test_application_waits_too_long_until_it_moves(office, late):
     waiting = Application.objects.waiting_too_long
     assert office.own in waiting(at=late)
     assert office.own not in waiting(at=late - 2 * DAY)
-    move(applications=own, stage=office.rejected, author=None, at=late)
+    move(own, Move(stage=office.rejected, author=None, at=late))
     assert office.own not in waiting(at=late + 9 * DAY)
-    move(applications=own, stage=office.new, author=None, at=late)
+    move(own, Move(stage=office.new, author=None, at=late))
     assert office.own not in waiting(at=late + DAY)
     assert office.own in waiting(at=late + 4 * DAY)
     own.update(withdrawn_at=late)

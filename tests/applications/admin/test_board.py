@@ -12,7 +12,7 @@ from pytest_django.asserts import assertContains, assertNotContains
 
 from applications.admin.list import board
 from applications.models import Application
-from applications.operations import move
+from applications.operations import Move, move
 from tests.applications.admin.conftest import FOREIGN, apply, colleague, staff
 from tests.factories import make_vacancy
 
@@ -32,7 +32,7 @@ def test_applications_are_in_the_columns_of_their_stages(office, at):
     jan = apply(office.own.vacancy, "Jan", stage=office.new)
     apply(make_vacancy(title="Baker", brand=office.brand), "Zoë", stage=office.new)
     own, foreign = office.own.vacancy_id, office.foreign.vacancy_id
-    move(applications=Application.objects.filter(pk=jan.pk), stage=office.rejected, author=None, at=at)
+    move(Application.objects.filter(pk=jan.pk), Move(stage=office.rejected, author=None, at=at))
 
     everything = {"New": (2, ["Zoë", "Mia"]), "Rejected": (1, ["Jan"])}
     for chosen in ("x", "9" * 30, "-1", "", "\0"):
@@ -106,7 +106,7 @@ def test_vacancy_leads_with_its_candidates(office, at):
     """The head is the same on the page and on the board of a vacancy."""
     jan = apply(office.own.vacancy, "Jan", stage=office.new)
     apply(office.own.vacancy, "Tom", stage=office.new)
-    move(applications=Application.objects.filter(pk=jan.pk), stage=office.rejected, author=None, at=at)
+    move(Application.objects.filter(pk=jan.pk), Move(stage=office.rejected, author=None, at=at))
     apply(make_vacancy(title="Baker", brand=office.brand), "Zoë", stage=office.new)
     pk = office.own.vacancy_id
     query = f"?vacancy__id__exact={pk}"

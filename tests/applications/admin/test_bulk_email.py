@@ -11,7 +11,7 @@ from pytest_django.asserts import assertContains, assertNotContains
 from applications.admin.list import bulk_email
 from applications.mail.delivery import MailDelivery
 from applications.models import AccessLog, Application, MailTemplate, Message, Stage
-from applications.operations import move
+from applications.operations import Move, move
 from applications.operations.emails import send_emails
 from jobsite.days import days_after
 from tests.applications.admin.conftest import apply, staff
@@ -100,7 +100,7 @@ def test_email_with_a_stage_is_sent_with_the_status_and_never_after_undo(office,
     office.anna.post(f"{LIST}{zoe.pk}/undo/", undo)
     assert due() == {office.own.pk: visible_at}
 
-    move(applications=Application.objects.filter(pk=office.own.pk), stage=office.new, author=None, at=at)
+    move(Application.objects.filter(pk=office.own.pk), Move(stage=office.new, author=None, at=at))
     assert due() == {}  # the applicant never sees the rejection
 
 
@@ -115,7 +115,7 @@ def test_email_waits_if_the_delay_of_the_stage_becomes_longer(office, template, 
 
 
 def test_emails_of_an_unseen_stage_wait_for_it_although_nobody_is_moved(office, template, at):
-    move(applications=Application.objects.filter(pk=office.own.pk), stage=office.rejected, author=None, at=at)
+    move(Application.objects.filter(pk=office.own.pk), Move(stage=office.rejected, author=None, at=at))
     data = {"applications": sent(office.own), "template": template.pk, "stage": office.rejected.pk}
     office.anna.post(EMAILS, data | {"confirmed": "1"})
     assert due() == {office.own.pk: days_after(at, 2)}

@@ -14,7 +14,7 @@ from pytest_django.asserts import assertContains, assertNotContains
 from applications.admin.application import ApplicationAdmin
 from applications.admin.selection import ApplicationSelection
 from applications.models import AccessLog, Application, Message, Stage
-from applications.operations import move
+from applications.operations import Move, move
 from tests.applications.admin.conftest import FOREIGN, apply, staff
 from tests.applications.applicants import stages_of
 from tests.applications.makers import make_stage
@@ -94,7 +94,7 @@ def test_all_pages_are_selected(office, monkeypatch):
 
 
 def test_those_who_are_there_are_named_apart(office, jan, at):
-    move(applications=Application.objects.filter(pk=jan.pk), stage=office.rejected, author=None, at=at)
+    move(Application.objects.filter(pk=jan.pk), Move(stage=office.rejected, author=None, at=at))
     data = {"applications": sent(office.own, jan), "stage": office.rejected.pk}
 
     context = office.anna.post(MOVE, data).context
@@ -123,7 +123,7 @@ def test_action_asks_for_an_open_stage_too_and_a_card_does_not(office, jan):
 def test_application_that_somebody_else_moved_is_not_moved(office, jan, at):
     interview = make_stage("Interview")
     data = {"applications": sent(office.own, jan), "stage": office.rejected.pk, "confirmed": "1"}
-    move(applications=Application.objects.filter(pk=jan.pk), stage=interview, author=None, at=at)
+    move(Application.objects.filter(pk=jan.pk), Move(stage=interview, author=None, at=at))
 
     answer = office.anna.post(MOVE, data)
 

@@ -10,7 +10,7 @@ from django.contrib.auth.models import Permission
 from django.utils import timezone
 
 from applications.models import MailTemplate, Stage
-from applications.operations import move
+from applications.operations import Move, move
 from tests.applications.admin.conftest import apply, group, staff
 from tests.applications.admin.test_application_page import change, page
 from tests.applications.admin.test_bulk_email import EMAILS
@@ -77,7 +77,7 @@ def test_message_says_so_also_if_it_is_not_marked(office, hired):
     assert "Write to" not in text  # to nobody
     assert not Requisition.objects.exists()
     for values in ({"filled_at": timezone.now()}, {"is_for_open_applications": True}):
-        move(applications=type(office.own).objects.all(), stage=office.new, author=None, at=timezone.now())
+        move(type(office.own).objects.all(), Move(stage=office.new, author=None, at=timezone.now()))
         Requisition.objects.update_or_create(vacancy=vacancy, defaults={"filled_at": None} | values)
         response = requests(office, hired)["list"](confirmed="1", is_filled="on")
         found = [each for each in messages_of(response) if "filled" in each]

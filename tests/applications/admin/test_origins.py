@@ -13,7 +13,7 @@ from django.utils import timezone
 from applications import privacy
 from applications.mail.consent import ConsentReminders
 from applications.models import Application, ConsentRequest, Message
-from applications.operations import answer, move
+from applications.operations import Move, answer, move
 from applications.operations.adding import ConfirmedError, correct_contact
 from applications.submissions.links import receipt_path
 from jobsite.models import Erasure
@@ -86,7 +86,7 @@ def test_no_deletes_the_application(office):
 def test_no_of_a_hired_person_deletes_nothing_and_tells_the_author(office, at):
     new = asked(office)
     hired = stage_of_kind("hired")
-    move(applications=Application.objects.filter(pk=new.pk), stage=hired, author=None, at=at)
+    move(Application.objects.filter(pk=new.pk), Move(stage=hired, author=None, at=at))
     Client().post(f"{receipt_path(new)}/consent", {"answer": "no"})
     assert ConsentRequest.objects.get().answer == "no"
     told = Message.objects.get(application=new, recipient__username="anna")

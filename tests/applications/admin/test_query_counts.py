@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from applications.models import AccessLog, Application, Note
-from applications.operations import move
+from applications.operations import Move, move
 from applications.operations.invitations import invite
 from tests.applications.admin.conftest import apply, colleague, group, staff
 from tests.applications.makers import make_file, make_stage, make_submission, make_user
@@ -28,7 +28,7 @@ def add_rows(office, number):
     AccessLog.objects.create(actor=user, application=other.pk, action="view")
     Note.objects.create(application=office.own, text="A note", author=user).mentioned.add(user)
     apply(office.own.vacancy, stage=office.new)  # by Mia too
-    move(applications=Application.objects.filter(pk=office.own.pk), stage=make_stage(), author=user, at=at)
+    move(Application.objects.filter(pk=office.own.pk), Move(stage=make_stage(), author=user, at=at))
 
 
 @pytest.mark.slow("opens eight pages with rows of every kind")

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from applications.models import MailTemplate, Reason, Stage, StageChange
-from applications.operations import move, undo_moves
+from applications.operations import Move, move, undo_moves
 from applications.privacy.export import export
 from jobsite.office.report_tables import reasons
 from tests.applications.admin.conftest import colleague, staff
@@ -81,7 +81,7 @@ def test_stage_that_asks_needs_a_confirmation_on_the_board(office, reason):
     """A card that is dragged sends no answer."""
     withdrawn = office.new
     Stage.objects.filter(pk=withdrawn.pk).update(kind="withdrawn", asks_reason="may")
-    move(applications=type(office.own).objects.all(), stage=office.rejected, author=None, at=timezone.now())
+    move(type(office.own).objects.all(), Move(stage=office.rejected, author=None, at=timezone.now()))
     data = {"applications": sent(office.own), "stage": withdrawn.pk}
     response = office.anna.post(MOVE, data, headers={"accept": "application/json"})
     assert (response.status_code, "Personal reasons" in response.content.decode()) == (200, True)
@@ -98,7 +98,7 @@ def test_reason_is_in_history_filter_export_and_report_but_not_for_applicants(of
     rows = type(office.own).objects.filter(pk=office.own.pk)
     at = timezone.now()
     Stage.objects.update(embargo_days=0)
-    move(applications=rows, stage=office.rejected, author=None, at=at, reason=reason)
+    move(rows, Move(stage=office.rejected, author=None, at=at, reason=reason))
 
     assert f"<span>{reason}</span>" in office.anna.get(page(office.own)).content.decode()
     lists = [office.anna.get(f"{LIST}?reason={pk}").context["cl"].result_count for pk in (reason.pk, 1)]
@@ -124,9 +124,9 @@ def test_reason_is_in_history_filter_export_and_report_but_not_for_applicants(of
 
 def test_undo_brings_the_reason_of_the_earlier_stage_back(office, reason):
     at, rows = timezone.now(), type(office.own).objects.filter(pk=office.own.pk)
-    move(applications=rows, stage=office.rejected, author=None, at=at, reason=reason)
+    move(rows, Move(stage=office.rejected, author=None, at=at, reason=reason))
     later = Stage.objects.create(name="Later", status=office.rejected.status, embargo_days=2)
-    move(applications=rows, stage=later, author=None, at=at)
+    move(rows, Move(stage=later, author=None, at=at))
     undo_moves([office.own.changes.last().pk], author=None, at=at)
     assert rows.with_reason().get().reason_id == reason.pk
 
@@ -150,7 +150,7 @@ def test_administrators_edit_reasons_and_what_stages_ask(office, reason):
     twice = boss.post(f"{REASONS}add/", {"name": reason.name, "kind": "rejected", "position": 0})
     assert "There is such a reason already." in twice.content.decode()
     rows = type(office.own).objects.filter(pk=office.own.pk)
-    move(applications=rows, stage=office.rejected, author=None, at=timezone.now(), reason=reason)
+    move(rows, Move(stage=office.rejected, author=None, at=timezone.now(), reason=reason))
     page_of_deletion = boss.post(f"{REASONS}{reason.pk}/delete/", {"post": "yes"})
     assert "protected" in page_of_deletion.content.decode()
     assert Reason.objects.filter(pk=reason.pk).exists()

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from applications.mail.delivery import MailDelivery, as_email
 from applications.models import Application, BrandMail, MailTemplate, Message, Stage
-from applications.operations import move, undo_moves
+from applications.operations import Move, move, undo_moves
 from applications.operations.applicants import withdraw_application
 from tests.applications.admin.conftest import apply, colleague, staff
 from tests.applications.admin.test_application_page import change, page
@@ -34,7 +34,7 @@ def template(office):
 def reject(*applications, author=None, at=None, **values):
     rows = Application.objects.filter(pk__in=[each.pk for each in applications])
     stage = Stage.objects.get(name="Rejected")
-    return move(applications=rows, stage=stage, author=author, at=at or timezone.now(), **values)
+    return move(rows, Move(stage=stage, author=author, at=at or timezone.now(), **values))
 
 
 def queued():
@@ -80,7 +80,7 @@ def test_nobody_gets_it_twice_or_about_a_stage_that_was_left(office, template, a
     own = Application.objects.filter(pk=office.own.pk)
 
     def leave(**values):
-        return move(applications=own, stage=later, author=None, at=at, **values)
+        return move(own, Move(stage=later, author=None, at=at, **values))
 
     for name, undo in (
         ("undo", lambda: undo_moves([office.own.changes.last().pk], author=None, at=at)),
@@ -146,7 +146,7 @@ def test_confirmation_shows_the_email_and_can_send_none(office, template, where)
 
     post(**confirmed, no_email="on")
     assert (stages_of(office.own), queued()) == (["New", "Rejected"], [])
-    move(applications=Application.objects.all(), stage=office.new, author=None, at=timezone.now())
+    move(Application.objects.all(), Move(stage=office.new, author=None, at=timezone.now()))
     Application.objects.filter(pk=withdrawn.pk).update(withdrawn_at=timezone.now())
     response = post(**confirmed)
     if where == "list":

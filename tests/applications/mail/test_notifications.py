@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth.models import Permission, User
 
-from applications.mail import approvals
-from applications.mail.approvals import ApprovalEmails
-from applications.mail.closing import ClosingEmails
 from applications.models import ClosingNotice, EmailLanguage, EmailOptOut, Message
+from jobsite.office import approval_emails as approvals
+from jobsite.office.approval_emails import ApprovalEmails
+from jobsite.office.closing_emails import ClosingEmails
 from tests.conftest import NOW
 from tests.factories import make_brand, make_recruiter, make_vacancy
 from vacancies.history.versions import record
@@ -116,7 +116,7 @@ def test_closing_email_is_for_active_users_who_want_it_and_may_see(acme):
 
 def test_closing_email_is_queued_with_its_notice_or_not_at_all(acme, ed, monkeypatch):
     changed_by(ed, closing(acme))
-    monkeypatch.setattr("applications.mail.closing.queue", lambda **values: 1 / 0)
+    monkeypatch.setattr("jobsite.office.closing_emails.queue", lambda **values: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run(ClosingEmails())
     monkeypatch.undo()

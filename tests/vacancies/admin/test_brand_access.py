@@ -72,7 +72,7 @@ OF_THE_SITE = {  # with their queries
     "admin/language": [""],
     "admin/texts.js": [""],
     "admin/r/<path:content_type_id>/<path:object_id>/": [""],  # below
-    "admin/^(?P<app_label>auth|forms_structure|vacancies|applications)/$": [""],  # below
+    "admin/^(?P<app_label>auth|vacancies|applications|forms_structure)/$": [""],  # below
     "admin/(?P<url>.*)$": [""],
 }
 PAGES = [route for route in admin_pages.routes() if kind_of(route)]
