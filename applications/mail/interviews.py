@@ -15,7 +15,7 @@ from django.utils.translation import pgettext
 from applications.mail import calendars
 from applications.mail.brand_mail import has_names, sender_of, signature_of
 from applications.mail.links import absolute, applicant_link, new_marker, settings_lines
-from applications.mail.outbox import as_body, one_line, queue
+from applications.mail.outbox import as_body, one_line, queue, queue_for
 from applications.mail.preferences import language_of, recipients_of
 from applications.mail.smtp import MAY_BE_DELIVERED
 from applications.models import Application, HistoryEntry, Message, Offer, Participant, SlotSet
@@ -214,8 +214,7 @@ def queue_reply(participant: Participant, *, base_url: str = "", at: datetime) -
     if author is None or not recipients_of(Message.Kind.INTERVIEW).filter(pk=author.pk).exists():
         return
     application = entry.application
-    language = language_of(author)
-    with translation.override(language):
+    with translation.override(language_of(author)):
         user = participant.user
         name = person(user) if user else _("The applicant")
         lines = [
@@ -224,19 +223,10 @@ def queue_reply(participant: Participant, *, base_url: str = "", at: datetime) -
             *_subject_lines(application),
             _when(entry),
             *_link_to(application, base_url),
-            *settings_lines(base_url),
         ]
-        queue(
-            kind=Message.Kind.INTERVIEW,
-            application=application,
-            to=author.email,
-            language=language,
-            subject=_("Declined: %(interview)s") % {"interview": _summary(application, author)},
-            body="\n".join(lines),
-            recipient=author,
-            vacancies=[application.vacancy_id],
-            at=at,
-        )
+        subject = _("Declined: %(interview)s") % {"interview": _summary(application, author)}
+        values = {"application": application, "vacancies": [application.vacancy_id], "at": at}
+        queue_for(author, Message.Kind.INTERVIEW, subject, lines, base_url=base_url, **values)
 
 
 # --- Texts -----------------------------------------------------------------------------------------
