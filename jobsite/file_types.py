@@ -170,7 +170,7 @@ _KINDS = (
     (rb"\xff\xd8\xff", "JPEG"),
     (rb"\x89PNG", "PNG"),
     (rb"RIFF....WEBP", "WebP"),
-    (rb"....ftyp(heic|heix|mif1|msf1|hevc)", "HEIC"),
+    (rb"....ftyp(hei[cmsx]|hev[cmsx]|mif[12]|msf1)", "HEIC"),
     (rb"....ftypavi[fs]", "AVIF"),
     (rb"....ftyp", "MP4"),
     (rb"BM", "BMP"),
