@@ -20,7 +20,7 @@ from applications.mail.preferences import language_of, recipients_of
 from applications.mail.smtp import MAY_BE_DELIVERED
 from applications.models import Application, HistoryEntry, Message, Offer, Participant, SlotSet
 from applications.querysets import folded_address
-from jobsite.languages import LANGUAGES, site_language
+from jobsite.languages import supported
 from jobsite.text.formats import format_date
 from jobsite.text.names import person
 
@@ -37,7 +37,7 @@ def queue_to(
     application = entry.application
     if user and not recipients_of(Message.Kind.INTERVIEW).filter(pk=user.pk).exists():
         return
-    language = language_of(user) if user else _language(application)
+    language = language_of(user) if user else supported(application.language)
     marker = new_marker()
     with translation.override(language):
         facts = list(_facts(participant, others))
@@ -144,7 +144,7 @@ def queue_reminder(participant: Participant, *, base_url: str = "", at: datetime
     entry = participant.entry
     application = entry.application = Application.objects.with_email_facts().get(pk=entry.application_id)
     colleagues = entry.participants.exclude(user=None).exclude(pk=participant.pk).select_related("user")
-    language = language_of(user) if user else _language(application)
+    language = language_of(user) if user else supported(application.language)
     marker = new_marker()
     with translation.override(language):
         lines = [] if user else [_("Hello %(name)s,") % {"name": application.display_name}, ""]
@@ -176,7 +176,7 @@ def queue_offer(offer: Offer, *, base_url: str = "", at: datetime) -> None:
     """Ask the applicant to choose one of the times of `offer`."""
     application, slot_set = offer.application, offer.set
     marker = new_marker()
-    with translation.override(_language(application)):
+    with translation.override(supported(application.language)):
         lines = [
             _("Hello %(name)s,") % {"name": application.display_name},
             "",
@@ -198,7 +198,7 @@ def queue_offer(offer: Offer, *, base_url: str = "", at: datetime) -> None:
             kind=Message.Kind.INTERVIEW,
             application=application,
             to=application.address,
-            language=_language(application),
+            language=supported(application.language),
             subject=_("Choose a time: %(interview)s") % {"interview": _summary(application, None)},
             body=body,
             link_marker=marker if marker in body else "",
@@ -230,10 +230,6 @@ def queue_reply(participant: Participant, *, base_url: str = "", at: datetime) -
 
 
 # --- Texts -----------------------------------------------------------------------------------------
-
-
-def _language(application: Application) -> str:
-    return application.language if application.language in LANGUAGES else site_language()
 
 
 def _lead(entry: HistoryEntry, user: User | None, method: str, is_changed: bool) -> str:
