@@ -17,7 +17,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from applications.admin.application_emails import WRITE, EmailForm, language_of
+from applications.admin.application_emails import WRITE, EmailForm
 from applications.admin.brand_access import log_access
 from applications.admin.bulk_move import BulkMoveAdmin, stage_sent_by, stages, status_context, time_sent_by
 from applications.admin.filling import undecided
@@ -32,7 +32,7 @@ from applications.querysets import ApplicationQuerySet
 from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back
 from jobsite.api.absolute_urls import base_url
-from jobsite.languages import LANGUAGES
+from jobsite.languages import LANGUAGES, supported
 from jobsite.text.formats import format_datetime
 from jobsite.types import UserRequest
 
@@ -244,7 +244,7 @@ class Mailing:
         return all(form.is_valid() for form in self.forms.values())
 
     def language_of(self, application: Application) -> str:
-        return mail.language_of(self.template, language_of(application))
+        return mail.language_of(self.template, supported(application.language))
 
     def email_to(self, application: Application) -> mail.Email:
         code = self.language_of(application)
