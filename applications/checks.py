@@ -57,18 +57,15 @@ def erasures_are_logged(**kwargs: object) -> list[CheckMessage]:
 @register_content_check
 def applications_expire() -> list[CheckMessage]:
     """Report a site with applications that are never deleted."""
-    if not Application.objects.exists():
+    if settings.APPLICATIONS_KEPT_DAYS or not Application.objects.exists():
         return []
-    messages: list[CheckMessage] = []
-    if not settings.APPLICATIONS_KEPT_DAYS:
-        messages.append(
-            Warning(
-                "Applications are never deleted.",
-                hint="Set APPLICATIONS_KEPT_DAYS, and run purge_applications daily (jobsite-purge.timer).",
-                id="jobsite.W016",
-            )
+    return [
+        Warning(
+            "Applications are never deleted.",
+            hint="Set APPLICATIONS_KEPT_DAYS, and run purge_applications daily (jobsite-purge.timer).",
+            id="jobsite.W016",
         )
-    return messages
+    ]
 
 
 @register_content_check

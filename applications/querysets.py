@@ -25,6 +25,13 @@ if TYPE_CHECKING:
     from vacancies.models import Vacancy
 
 _QUOTING = re.compile(r'["\\]')  # of a local part: "mia+1"@example.org
+_SAME_DOMAIN = {  # as the domain that the mailbox has too
+    "googlemail.com": "gmail.com",
+    "mac.com": "icloud.com",
+    "me.com": "icloud.com",
+    "pm.me": "proton.me",
+    "protonmail.com": "proton.me",
+}
 _ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
@@ -39,17 +46,17 @@ def folded_address(address: str) -> str:
 
 def mailbox(address: str) -> str:
     """Return the mailbox that `address` probably reaches, to count emails and for nothing else: its owner is
-    known only to its server. What follows a "+" is a tag of the reader's (RFC 5233), and Gmail ignores dots.
-    Addresses of different mailboxes may be equal here, as those that Unicode folds alike."""
+    known only to its server. What follows a "+" is a tag of the reader's (RFC 5233), Gmail ignores dots, and
+    some providers have several domains. Addresses of different mailboxes may be equal here, as those that
+    Unicode folds alike."""
     local, _at, domain = unicodedata.normalize("NFKC", address.strip()).casefold().rpartition("@")
     local = _QUOTING.sub("", local)
     local = local.partition("+")[0] or local
     domain = domain.rstrip(".")
     with suppress(UnicodeError):  # a label is too long
         domain = punycode(domain)
-    if domain in ("gmail.com", "googlemail.com"):
-        local, domain = local.replace(".", ""), "gmail.com"
-    return f"{local}@{domain}"
+    domain = _SAME_DOMAIN.get(domain, domain)
+    return f"{local.replace('.', '') if domain == 'gmail.com' else local}@{domain}"
 
 
 PHONE_DIGITS, PHONE_DIGITS_MIN = 9, 8

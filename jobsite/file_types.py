@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from zipfile import BadZipFile, ZipFile
 
 from django.core.exceptions import ValidationError
@@ -17,37 +18,30 @@ MACROS = "_VBA_PROJECT".encode("utf-16-le")  # a stream of it
 TOO_LARGE = _("This document has too many parts: save it again in an office program.")
 
 
-def content_of(file: File) -> bytes:
+def content_of(file: File, size: int = -1) -> bytes:
     file.seek(0)
     try:
-        return file.read()
+        return file.read(size)
     finally:
         file.seek(0)
 
 
 def matches(start: bytes) -> Callable[[File], bool]:
     """Return a check for a file whose first 1,024 bytes match the regular expression `start`."""
-    return lambda file: re.match(start, content_of(file)[:1024], re.DOTALL) is not None
+    return lambda file: re.match(start, content_of(file, 1024), re.DOTALL) is not None
 
 
 def has_password(file: File) -> bool:
-    """Whether it is a document of Office, or a ZIP file, that only a password opens."""
+    """Whether it is a document of Office, an OpenDocument or a ZIP file, that only a password opens."""
     content = content_of(file)
     is_office = content.startswith(OLE) and "EncryptedPackage".encode("utf-16-le") in content
-    return is_office or (content.startswith(b"PK\x03\x04") and bool(content[6:7] and content[6] & 1))
+    is_zip = content.startswith(b"PK\x03\x04") and bool(content[6:7] and content[6] & 1)
+    return is_office or is_zip or _is_locked(file)
 
 
-def starts_with(start: bytes) -> Callable[[File], bool]:
-    """Return a check for a file that begins with the bytes `start`."""
-
-    def check(file: File) -> bool:
-        file.seek(0)
-        try:
-            return file.read(len(start)) == start
-        finally:
-            file.seek(0)
-
-    return check
+def _is_locked(file: File) -> bool:
+    """Whether it is an OpenDocument with a password (OpenDocument 1.3, part 2, 3.4)."""
+    return _has_part(file, "META-INF/manifest.xml", lambda content: b"encryption-data" in content)
 
 
 def _is_text(file: File) -> bool:
@@ -152,7 +146,8 @@ def _is_office(kind: str) -> Callable[[File], bool]:
 
 def _is_open_document(kind: str) -> Callable[[File], bool]:
     wanted = f"application/vnd.oasis.opendocument.{kind}".encode()
-    return lambda file: _has_part(file, "mimetype", lambda content: content.strip() == wanted)
+    is_document = partial(_has_part, name="mimetype", is_wanted=lambda content: content.strip() == wanted)
+    return lambda file: is_document(file) and not _is_locked(file)
 
 
 DOCUMENT_CHECKS: dict[str, Callable[[File], bool]] = {
@@ -175,7 +170,7 @@ _KINDS = (
     (rb"\xff\xd8\xff", "JPEG"),
     (rb"\x89PNG", "PNG"),
     (rb"RIFF....WEBP", "WebP"),
-    (rb"....ftyp(heic|heix|mif1|msf1|hevc)", "HEIC"),
+    (rb"....ftyp(hei[cmsx]|hev[cmsx]|mif[12]|msf1)", "HEIC"),
     (rb"....ftypavi[fs]", "AVIF"),
     (rb"....ftyp", "MP4"),
     (rb"BM", "BMP"),
@@ -195,5 +190,5 @@ _KINDS = (
 
 def format_of(file: File) -> str:
     """Return the format of `file` by its first bytes; empty if unknown."""
-    head = content_of(file)[:1000]
+    head = content_of(file, 1000)
     return next((kind for start, kind in _KINDS if re.match(start, head, re.DOTALL | re.IGNORECASE)), "")

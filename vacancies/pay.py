@@ -3,9 +3,10 @@
 import re
 from decimal import Decimal
 
-from babel.numbers import format_currency
+from babel.numbers import format_currency, get_currency_symbol
 from django.utils.translation import gettext as _
 
+from jobsite.languages import LANGUAGES
 from jobsite.text.iso_names import locale
 from jobsite.types import JsonObject
 from vacancies.choices import PayPeriod
@@ -48,11 +49,13 @@ def amount_text(lowest: Amount | None, highest: Amount | None, currency: str, pe
 
 def states_pay(vacancy: Vacancy, text: str) -> bool:
     """Return whether `text`, in whatever language, has the lowest and the highest pay of `vacancy`, or its
-    note if it has no more."""
+    note if it has no more. Amounts below 1,000 count only if it names the currency: they may be times."""
     amounts = {Decimal(each) for each in (vacancy.pay_min, vacancy.pay_max) if each is not None}
     stated = {Decimal(f"{re.sub('[^0-9]', '', whole)}.{part or 0}") for whole, part in _NUMBER.findall(text)}
     if amounts:
-        return amounts <= stated
+        code = vacancy.pay_currency
+        names = {code, *(get_currency_symbol(code, locale=each) for each in (*LANGUAGES, "pl", "sk"))}
+        return amounts <= stated and (max(amounts) >= 1000 or any(name in text for name in names))
     note = " ".join(vacancy.pay_note.split())
     return bool(note) and note in " ".join(text.split())
 

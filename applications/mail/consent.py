@@ -8,14 +8,14 @@ from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
-from applications.mail.links import absolute, new_marker, personal_link, settings_lines
+from applications.mail.links import absolute, new_marker, personal_link
 from applications.mail.notice import beginning
-from applications.mail.outbox import queue
-from applications.mail.preferences import language_of as language_of_user
-from applications.mail.preferences import may_receive, recipients_of
-from applications.mail.receipt import end, language_of
+from applications.mail.outbox import queue, queue_for
+from applications.mail.preferences import language_of, may_receive, recipients_of
+from applications.mail.receipt import end
 from applications.models import Application, ConsentRequest, Message
 from applications.submissions.links import MAX_AGE
+from jobsite.languages import supported
 from jobsite.text.formats import format_date
 
 REMINDER_AFTER = timedelta(days=7)
@@ -26,7 +26,7 @@ def queue_question(
 ) -> Message:
     """Queue the question of `request`, about an application that a colleague added."""
     application = request.application
-    language, marker = language_of(application), new_marker()
+    language, marker = supported(application.language), new_marker()
     with translation.override(language):
         subject = (
             _("May we store your data? %(vacancy)s")
@@ -66,27 +66,17 @@ def queue_refusal(application: Application, *, base_url: str = "", at: datetime)
     author = recipients_of(Message.Kind.CONSENT).filter(pk=added_by).first()
     if author is None or not may_receive(author, Message.Kind.CONSENT):
         return None
-    language = language_of_user(author)
     page = reverse("admin:applications_application_change", args=[application.pk])
-    with translation.override(language):
+    with translation.override(language_of(author)):
         lines = [
             _("The applicant was hired, and does not consent to the storage of the application."),
             _("Nothing was deleted: decide what has to be kept, and delete the rest."),
             "",
             absolute(page, base_url),
-            *settings_lines(base_url),
         ]
-        return queue(
-            kind=Message.Kind.CONSENT,
-            application=application,
-            recipient=author,
-            to=author.email,
-            language=language,
-            subject=_("Consent refused: %(application)s") % {"application": application},
-            body="\n".join(lines),
-            vacancies=[application.vacancy_id],
-            at=at,
-        )
+        subject = _("Consent refused: %(application)s") % {"application": application}
+        values = {"application": application, "vacancies": [application.vacancy_id], "at": at}
+        return queue_for(author, Message.Kind.CONSENT, subject, lines, base_url=base_url, **values)
 
 
 class ConsentReminders:

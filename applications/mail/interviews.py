@@ -15,12 +15,12 @@ from django.utils.translation import pgettext
 from applications.mail import calendars
 from applications.mail.brand_mail import has_names, sender_of, signature_of
 from applications.mail.links import absolute, applicant_link, new_marker, settings_lines
-from applications.mail.outbox import as_body, one_line, queue
+from applications.mail.outbox import as_body, one_line, queue, queue_for
 from applications.mail.preferences import language_of, recipients_of
 from applications.mail.smtp import MAY_BE_DELIVERED
 from applications.models import Application, HistoryEntry, Message, Offer, Participant, SlotSet
 from applications.querysets import folded_address
-from jobsite.languages import LANGUAGES, site_language
+from jobsite.languages import supported
 from jobsite.text.formats import format_date
 from jobsite.text.names import person
 
@@ -37,7 +37,7 @@ def queue_to(
     application = entry.application
     if user and not recipients_of(Message.Kind.INTERVIEW).filter(pk=user.pk).exists():
         return
-    language = language_of(user) if user else _language(application)
+    language = language_of(user) if user else supported(application.language)
     marker = new_marker()
     with translation.override(language):
         facts = list(_facts(participant, others))
@@ -144,7 +144,7 @@ def queue_reminder(participant: Participant, *, base_url: str = "", at: datetime
     entry = participant.entry
     application = entry.application = Application.objects.with_email_facts().get(pk=entry.application_id)
     colleagues = entry.participants.exclude(user=None).exclude(pk=participant.pk).select_related("user")
-    language = language_of(user) if user else _language(application)
+    language = language_of(user) if user else supported(application.language)
     marker = new_marker()
     with translation.override(language):
         lines = [] if user else [_("Hello %(name)s,") % {"name": application.display_name}, ""]
@@ -176,7 +176,7 @@ def queue_offer(offer: Offer, *, base_url: str = "", at: datetime) -> None:
     """Ask the applicant to choose one of the times of `offer`."""
     application, slot_set = offer.application, offer.set
     marker = new_marker()
-    with translation.override(_language(application)):
+    with translation.override(supported(application.language)):
         lines = [
             _("Hello %(name)s,") % {"name": application.display_name},
             "",
@@ -198,7 +198,7 @@ def queue_offer(offer: Offer, *, base_url: str = "", at: datetime) -> None:
             kind=Message.Kind.INTERVIEW,
             application=application,
             to=application.address,
-            language=_language(application),
+            language=supported(application.language),
             subject=_("Choose a time: %(interview)s") % {"interview": _summary(application, None)},
             body=body,
             link_marker=marker if marker in body else "",
@@ -214,8 +214,7 @@ def queue_reply(participant: Participant, *, base_url: str = "", at: datetime) -
     if author is None or not recipients_of(Message.Kind.INTERVIEW).filter(pk=author.pk).exists():
         return
     application = entry.application
-    language = language_of(author)
-    with translation.override(language):
+    with translation.override(language_of(author)):
         user = participant.user
         name = person(user) if user else _("The applicant")
         lines = [
@@ -224,26 +223,13 @@ def queue_reply(participant: Participant, *, base_url: str = "", at: datetime) -
             *_subject_lines(application),
             _when(entry),
             *_link_to(application, base_url),
-            *settings_lines(base_url),
         ]
-        queue(
-            kind=Message.Kind.INTERVIEW,
-            application=application,
-            to=author.email,
-            language=language,
-            subject=_("Declined: %(interview)s") % {"interview": _summary(application, author)},
-            body="\n".join(lines),
-            recipient=author,
-            vacancies=[application.vacancy_id],
-            at=at,
-        )
+        subject = _("Declined: %(interview)s") % {"interview": _summary(application, author)}
+        values = {"application": application, "vacancies": [application.vacancy_id], "at": at}
+        queue_for(author, Message.Kind.INTERVIEW, subject, lines, base_url=base_url, **values)
 
 
 # --- Texts -----------------------------------------------------------------------------------------
-
-
-def _language(application: Application) -> str:
-    return application.language if application.language in LANGUAGES else site_language()
 
 
 def _lead(entry: HistoryEntry, user: User | None, method: str, is_changed: bool) -> str:

@@ -7,8 +7,8 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from applications.mail.links import absolute, settings_lines
-from applications.mail.outbox import queue
+from applications.mail.links import absolute
+from applications.mail.outbox import queue_for
 from applications.mail.preferences import language_of, recipients_of
 from applications.models import Message, Note
 
@@ -30,9 +30,8 @@ def queue_mentions(note: Note, *, base_url: str = "", at: datetime) -> list[Mess
 
 
 def _queue_mention(note: Note, user: User, *, author: User | None, base_url: str, at: datetime) -> Message:
-    language = language_of(user)
     path = reverse("admin:applications_application_change", args=[note.application_id])
-    with translation.override(language):
+    with translation.override(language_of(user)):
         name = (author.get_full_name() or author.get_username()) if author else _("A colleague")
         title = note.application.vacancy.title
         lines = [
@@ -40,17 +39,8 @@ def _queue_mention(note: Note, user: User, *, author: User | None, base_url: str
             "",
             _("Vacancy: %(vacancy)s") % {"vacancy": title},
             absolute(path, base_url),
-            *settings_lines(base_url),
         ]
-        return queue(
-            kind=Message.Kind.MENTION,
-            to=user.email,
-            language=language,
-            subject=_("%(name)s mentioned you: %(vacancy)s") % {"name": name, "vacancy": title},
-            body="\n".join(lines),
-            application=note.application,
-            author=author,
-            recipient=user,
-            vacancies=[note.application.vacancy_id],
-            at=at,
-        )
+        subject = _("%(name)s mentioned you: %(vacancy)s") % {"name": name, "vacancy": title}
+        vacancies = [note.application.vacancy_id]
+        values = {"application": note.application, "author": author, "vacancies": vacancies, "at": at}
+        return queue_for(user, Message.Kind.MENTION, subject, lines, base_url=base_url, **values)

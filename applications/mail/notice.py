@@ -12,15 +12,16 @@ from django.utils.translation import gettext as _
 from applications.mail.brand_mail import privacy_url
 from applications.mail.links import new_marker, personal_link
 from applications.mail.outbox import queue
-from applications.mail.receipt import end, facts, language_of
+from applications.mail.receipt import end, facts
 from applications.models import Message, Origin
 from applications.submissions.links import MAX_AGE
+from jobsite.languages import supported
 
 
 def queue_notice(origin: Origin, *, base_url: str = "", at: datetime) -> Message:
     """Queue the notice. Call it in the transaction that adds the application."""
     application = origin.application
-    language, marker = language_of(application), new_marker()
+    language, marker = supported(application.language), new_marker()
     with translation.override(language):
         return queue(
             kind=Message.Kind.NOTICE,

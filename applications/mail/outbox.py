@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -10,9 +11,10 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db.models import Q, QuerySet
 from django.utils.crypto import salted_hmac
-from django.utils.translation import gettext_noop
+from django.utils.translation import get_language, gettext_noop
 
 from applications.mail.brand_mail import sender_of, with_links
+from applications.mail.links import settings_lines
 from applications.models import Application, JobAlert, Message, Participant, StageChange
 from applications.querysets import mailbox
 from jobsite.api.throttling import RateLimit, parse_rate
@@ -26,12 +28,6 @@ INVALID_ADDRESS = gettext_noop("The address is not valid.")
 TOO_MANY = gettext_noop("Not sent: this address got many emails in a short time.")
 # Anybody can cause these, for any address. An applicant causes a confirmation in an account of their own.
 UNASKED = (Message.Kind.RECEIPT, Message.Kind.WITHDRAWAL)
-WRITTEN = (
-    Message.Kind.TEMPLATE,
-    Message.Kind.NOTICE,
-    Message.Kind.STAGE,
-    Message.Kind.INTERVIEW,
-)  # by people
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -70,6 +66,9 @@ def queue(
     if (application or alert) and not (recipient or is_bulk):  # one text is for many bulk emails
         brand = application.vacancy.shown_brand_id if application else getattr(alert, "brand_id", None)
         body = with_links(body, brand, supported(language))
+    # a receipt may repeat the pay that the applicant wishes
+    is_told = application is not None and recipient is None and kind not in UNASKED
+    has_pay = bool(is_told and application and states_pay(application.vacancy, body))
     error = ""
     if not is_address(to):
         error = INVALID_ADDRESS
@@ -93,9 +92,7 @@ def queue(
         body=as_body(body),
         html=html,
         link_marker=link_marker,
-        has_pay=bool(
-            application and kind in WRITTEN and not recipient and states_pay(application.vacancy, body)
-        ),
+        has_pay=has_pay,
         vacancies=list(vacancies),
         state=Message.State.FAILED if error else Message.State.QUEUED,
         error=error,
@@ -107,6 +104,22 @@ def queue(
     if not is_bulk:
         message.save()
     return message
+
+
+def queue_for(
+    user: User, kind: Message.Kind, subject: str, lines: Iterable[str], *, base_url: str, **values: Any
+) -> Message:
+    """Queue an email to the colleague `user` in the active language, with a link to switch such emails
+    off."""
+    return queue(
+        kind=kind,
+        to=user.email,
+        language=get_language() or "",
+        subject=subject,
+        body="\n".join([*lines, *settings_lines(base_url)]),
+        recipient=user,
+        **values,
+    )
 
 
 def planned(queue_all: Callable[[], object], applications: Collection[int]) -> list[Message]:

@@ -22,7 +22,7 @@ INDENT = "  "
 def queue_receipt(*, application: Application, base_url: str = "", at: datetime) -> Message:
     """Queue the receipt of `application`: what was stored, and the link that proves that the mailbox is the
     applicant's. Call it in the transaction that stores the submission."""
-    language, marker = language_of(application), new_marker()
+    language, marker = supported(application.language), new_marker()
     with translation.override(language):
         title = application.vacancy.title
         return queue(
@@ -39,7 +39,7 @@ def queue_receipt(*, application: Application, base_url: str = "", at: datetime)
 
 def queue_withdrawal(*, application: Application, base_url: str = "", at: datetime) -> Message:
     """Queue the confirmation that the applicant withdrew `application`."""
-    language = language_of(application)
+    language = supported(application.language)
     with translation.override(language):
         lines = [
             _("Hello,"),
@@ -61,11 +61,6 @@ def queue_withdrawal(*, application: Application, base_url: str = "", at: dateti
             body="\n".join(lines),
             at=at,
         )
-
-
-def language_of(application: Application) -> str:
-    """Return the language of emails to the applicant."""
-    return supported(application.language)
 
 
 def facts(application: Application) -> Iterator[str]:

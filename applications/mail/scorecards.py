@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from applications.mail.links import absolute, settings_lines
-from applications.mail.outbox import queue
+from applications.mail.links import absolute
+from applications.mail.outbox import queue_for
 from applications.mail.preferences import language_of, may_receive, recipients_of
 from applications.models import Application, HistoryEntry, Message, Participant, Scorecard
 from jobsite.text.formats import format_datetime
@@ -68,24 +68,14 @@ def _queue(
 ) -> Message:
     """Queue an email with the vacancy and a link: the name of an interview can have that of the applicant,
     which an erasure does not reach in a mailbox."""
-    language = language_of(user)
     path = reverse("admin:applications_application_scorecard", args=[application.pk])
-    with translation.override(language):
+    with translation.override(language_of(user)):
         values = {"vacancy": application.vacancy.title, "time": format_datetime(entry.planned_at)}
         lines = [
             _("An interview for “%(vacancy)s” on %(time)s is over. What do you think?") % values,
             "",
             absolute(f"{path}?entry={entry.pk}", base_url),
-            *settings_lines(base_url),
         ]
-        return queue(
-            kind=Message.Kind.SCORECARD,
-            to=user.email,
-            language=language,
-            subject=_("Your scorecard: %(vacancy)s") % values,
-            body="\n".join(lines),
-            application=application,
-            recipient=user,
-            vacancies=[application.vacancy_id],
-            at=at,
-        )
+        subject, vacancies = _("Your scorecard: %(vacancy)s") % values, [application.vacancy_id]
+        about = {"application": application, "vacancies": vacancies, "at": at}
+        return queue_for(user, Message.Kind.SCORECARD, subject, lines, base_url=base_url, **about)

@@ -7,13 +7,12 @@ Other emails in the mailbox stay unread. An email can be forged, so an answer ch
 import imaplib
 import logging
 import re
-import socket
 import ssl
 from collections import Counter
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import datetime, timedelta
-from threading import Timer
-from typing import Any, NamedTuple
+from time import monotonic
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 from zlib import crc32
 
@@ -28,43 +27,12 @@ from jobsite.dispatch import JobError
 from jobsite.models import JobRun
 
 EVERY, AFTER_FAILURE = timedelta(minutes=1), timedelta(minutes=5)
-TIMEOUT, RUN_MAX = 10, 120  # seconds for each answer of the server, and for all of a run
-SIZE_MAX, EMAILS_MAX = 256 * 1024, 500  # bytes of an email; emails of one run
+TIMEOUT, RUN_MAX = 10, 120  # seconds for each answer of the server; after which no other email is read
+SIZE_MAX = 256 * 1024  # bytes of an email
 _FAILURES = (OSError, imaplib.IMAP4.error)
 _CONNECTION_LOST = (OSError, imaplib.IMAP4.abort, OperationalError, InterfaceError)
 
 logger = logging.getLogger("jobsite.dispatch.replies")
-
-
-class Server(imaplib.IMAP4_SSL):
-    """A connection that ends after RUN_MAX, also if the server sends a byte now and then, and that takes no
-    more bytes at once than were asked for."""
-
-    def open(self, *args: Any, **kwargs: Any) -> None:
-        super().open(*args, **kwargs)
-        self._end = Timer(RUN_MAX, self._close)
-        self._end.daemon = True
-        self._end.start()
-
-    def _close(self) -> None:
-        with suppress(OSError):
-            socket.socket.shutdown(self.sock, socket.SHUT_RDWR)
-
-    def read(self, size: int) -> bytes:
-        if size > 2 * SIZE_MAX:
-            raise self.abort("too many bytes")
-        return super().read(size)
-
-    def __exit__(self, *args: Any) -> None:
-        try:
-            super().__exit__(*args)
-        finally:  # imaplib leaves a connection open that it cannot log out
-            with suppress(OSError):
-                self.shutdown()
-
-    def shutdown(self) -> None:
-        self._end.cancel()
-        super().shutdown()
 
 
 class Mailbox(NamedTuple):
@@ -106,7 +74,8 @@ class Replies:
         try:
             found = mailbox()
             assert found
-            with Server(found.host, found.port, timeout=TIMEOUT, ssl_context=context) as server:
+            server = imaplib.IMAP4_SSL(found.host, found.port, timeout=TIMEOUT, ssl_context=context)
+            with closing(server.sock), server:  # imaplib leaves a connection open that it cannot log out
                 server.login(found.user, found.password)
                 _checked(server.select(f'"{found.folder}"'))
                 return self._read(server, found, at)
@@ -120,9 +89,12 @@ class Replies:
         validity = f"{which}:{(server.response('UIDVALIDITY')[1] or [b''])[0]!r:.50}"
         known, last = self._read_until or _stored()
         last = last if known == validity else 0
+        end = monotonic() + RUN_MAX
         numbers = (_checked(server.uid("SEARCH", f"UID {last + 1}:* UNSEEN"))[0] or b"").split()
         # the server names the newest email if there is none after `last`
-        for number in sorted(each for each in map(int, numbers) if each > last)[:EMAILS_MAX]:
+        for number in sorted(each for each in map(int, numbers) if each > last):
+            if monotonic() > end:
+                break
             # Noted first: an email that ends this process is not read again. One that the server or the
             # database did not let us read is; but a server that ends the connection does so once per email.
             try:

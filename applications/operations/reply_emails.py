@@ -12,10 +12,11 @@ from typing import NamedTuple, cast
 
 from icalendar.parser import Contentline
 
-PARTS_MAX, HEADER_MAX = 50, 1000  # parts of an email; characters of a header that is read
-CALENDAR_MAX, LINE_MAX = 64 * 1024, 2000  # bytes of a calendar; characters of a line of it
-_HEADER = rb"(?im)^%b:((?:.*)(?:\r?\n[ \t].*)*)"
-_WANTED = {("VCALENDAR",): {"METHOD"}, ("VCALENDAR", "VEVENT"): {"UID", "SEQUENCE", "ATTENDEE"}}
+BOUNDARIES_MAX, LINE_MAX = 20, 2000  # boundaries of an email; characters of a line of a calendar
+_BOUNDARY = re.compile(rb'(?i)boundary\s*=\s*(?:"([^"]{1,70})"|([^\s";]{1,70}))')
+_CALENDAR = re.compile(rb"(?im)^content-type:\s*text/calendar\b")
+_ENCODING = re.compile(rb"(?im)^content-transfer-encoding:\s*([\w-]{1,20})")
+_LINE = re.compile(r"(?im)^(BEGIN|END|METHOD|UID|SEQUENCE|ATTENDEE)[:;].*")
 _UID = re.compile(r"([0-9a-f]{32})@")
 
 
@@ -34,34 +35,28 @@ def answers(content: bytes) -> Iterator[Answer]:
 
 
 def _calendars(content: bytes) -> Iterator[bytes]:
-    """Yield the calendars among the first PARTS_MAX parts. An email within the email is no answer."""
-    pending = [content]
-    for _ in range(PARTS_MAX):
-        if not pending:
-            return
-        head, *rest = re.split(rb"(?:\A|\r?\n)\r?\n", pending.pop(0), maxsplit=1)
-        body = b"".join(rest)
-        part = Message()
-        for name in ("Content-Type", "Content-Transfer-Encoding"):
-            found = re.search(_HEADER % name.encode(), head)
-            if found and len(found[1]) <= HEADER_MAX:
-                part[name] = " ".join(found[1].decode("ascii", "replace").split())
-        boundary = part.get_boundary()
-        if part.get_content_maintype() == "multipart" and boundary:
-            line = rb"(?m)^--" + re.escape(boundary.encode()) + rb"(?:--)?[ \t]*\r?(?:\n|\Z)"
-            pending += re.split(line, body, maxsplit=PARTS_MAX)[1:]
-        elif part.get_content_type() == "text/calendar":
-            part.set_payload(body.decode("ascii", "surrogateescape"))
-            yield cast(bytes, part.get_payload(decode=True))
+    """Yield the calendars, in whichever part of a part they are."""
+    names = [re.escape(quoted or plain) for quoted, plain in _BOUNDARY.findall(content)[:BOUNDARIES_MAX]]
+    for part in re.split(rb"(?m)^--(?:%b)(?:--)?[ \t]*+\r?$" % b"|".join(names), content):
+        head, *body = re.split(rb"\r?\n\r?\n", part.lstrip(), maxsplit=1)
+        if body and _CALENDAR.search(head):
+            encoding, message = _ENCODING.search(head), Message()
+            message["Content-Transfer-Encoding"] = encoding[1].decode() if encoding else ""
+            message.set_payload(body[0].decode("ascii", "surrogateescape"))
+            yield cast(bytes, message.get_payload(decode=True))
 
 
 def _answer(calendar: bytes) -> Answer | None:
     """Return the answer in a calendar. None if it is about no interview of ours, or of several people."""
-    found = {}
-    for name, line in _lines(calendar):
-        if name in found or len(line) > LINE_MAX:
+    found, depth = {}, 0
+    for line in _LINE.finditer(re.sub(r"\r?\n[ \t]", "", calendar.decode("utf-8-sig", "replace"))):
+        name = line[1].upper()
+        depth += (name == "BEGIN") - (name == "END")
+        if name in ("BEGIN", "END") or depth > 2:  # of an alarm
+            continue
+        if name in found or len(line[0]) > LINE_MAX:
             return None
-        found[name] = Contentline(line).parts()
+        found[name] = Contentline(line[0].rstrip("\r")).parts()
     values = {name: value.strip() for name, (_, _, value) in found.items()}
     uid, sequence = _UID.match(values.get("UID", "")), values.get("SEQUENCE", "0")
     if values.get("METHOD", "").upper() != "REPLY" or "ATTENDEE" not in found or not uid:
@@ -70,18 +65,3 @@ def _answer(calendar: bytes) -> Answer | None:
         return None
     address = re.sub("(?i)^mailto:", "", values["ATTENDEE"])
     return Answer(uid[1], int(sequence), address, str(found["ATTENDEE"][1].get("PARTSTAT", "")).lower())
-
-
-def _lines(calendar: bytes) -> Iterator[tuple[str, str]]:
-    """Yield the lines that are read, each with its name."""
-    if len(calendar) > CALENDAR_MAX:
-        return
-    path: list[str] = []
-    for line in re.sub(r"\r?\n[ \t]", "", calendar.decode("utf-8-sig", "replace")).split("\n"):
-        name = re.split("[:;]", line, maxsplit=1)[0].upper()
-        if name == "BEGIN":
-            path.append(line[6:].strip().upper())
-        elif name == "END" and path:
-            path.pop()
-        elif len(path) <= 2 and name in _WANTED.get(tuple(path), ()):
-            yield name, line.rstrip("\r")

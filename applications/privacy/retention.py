@@ -21,6 +21,7 @@ from applications.models import (
     Invitation,
     JobAlert,
     Message,
+    Offer,
     Origin,
     Token,
     ToldVacancy,
@@ -46,17 +47,20 @@ def has_own_periods() -> bool:
 
 def purge(*, before: datetime | None, now: datetime) -> Counter[str]:
     """Delete applications that did not change since `before`, or for the days of their vacancy if it has a
-    period of its own, and have no step in the future; those of `not_permitted`; applicants' accounts without
-    applications that are as old; and what `purge_credentials` deletes. Return the number of deleted rows by
-    kind.
+    period of its own, and have no step and no choice of times that is not over; those of `not_permitted`;
+    applicants' accounts without applications that are as old; and what `purge_credentials` deletes. Return
+    the number of deleted rows by kind.
 
     `before` is the begin of the site's period. If it is None, the site has none: only applications to
     vacancies with their own period are deleted. Accounts with a role (staff, a group, a permission), a valid
     token or other referring rows are kept.
     """
     with transaction.atomic():
-        upcoming = HistoryEntry.objects.filter(planned_at__gte=now, is_cancelled=False).values("application")
+        coming = Q(planned_at__gte=now) | Q(ends_at__gte=now)
+        upcoming = HistoryEntry.objects.filter(coming, is_cancelled=False).values("application")
+        offered = Offer.objects.filter(set__closes_at__gte=now).values("application")
         old = Application.objects.filter(_is_old(before, now)).exclude(pk__in=upcoming)
+        old = old.exclude(pk__in=offered)
         stale = old.select_for_update(of=("self",))
         counts = delete_applications(stale.values_list("pk", flat=True))
         counts.update(delete_applications(_not_permitted(now)))

@@ -21,14 +21,7 @@ from django.utils.translation import gettext_lazy
 from applications.models import Submission, SubmissionFile
 from applications.submissions import antivirus
 from jobsite import private_files
-from jobsite.file_types import (
-    DOCUMENT_CHECKS,
-    PASSWORD,
-    format_of,
-    has_password,
-    starts_with,
-    unpacked_size,
-)
+from jobsite.file_types import DOCUMENT_CHECKS, PASSWORD, format_of, has_password, matches, unpacked_size
 
 FILE_BYTES_MAX = 10 * 1024 * 1024
 # A larger expansion than both limits is a ZIP bomb. Documents with long tables reach a ratio of about 15.
@@ -40,8 +33,8 @@ NEWEST = 20  # files that are looked for, to find a folder that is not mounted
 TYPES: dict[str, tuple[Callable[[File], bool], str]] = {
     "pdf": (DOCUMENT_CHECKS["pdf"], "application/pdf"),
     "rtf": (DOCUMENT_CHECKS["rtf"], "application/rtf"),
-    "jpg": (starts_with(b"\xff\xd8\xff"), "image/jpeg"),
-    "png": (starts_with(b"\x89PNG\r\n\x1a\n"), "image/png"),
+    "jpg": (matches(rb"\xff\xd8\xff"), "image/jpeg"),
+    "png": (matches(rb"\x89PNG\r\n\x1a\n"), "image/png"),
     "docx": (
         DOCUMENT_CHECKS["docx"],
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -49,9 +42,6 @@ TYPES: dict[str, tuple[Callable[[File], bool], str]] = {
     "odt": (DOCUMENT_CHECKS["odt"], "application/vnd.oasis.opendocument.text"),
     "txt": (DOCUMENT_CHECKS["txt"], "text/plain; charset=utf-8"),
 }
-
-logger = logging.getLogger(__name__)
-
 
 IMAGES = ("HEIC", "AVIF", "WebP", "GIF", "BMP", "TIFF", "PSD")
 # Why a type is not accepted, for programs, and what helps.
@@ -66,6 +56,8 @@ REASONS = {
     "format": gettext_lazy("This is a file in the format %(kind)s: save it as PDF."),
     "type": gettext_lazy("This type of file is not accepted. Use PDF, DOCX, ODT, RTF, TXT, JPEG or PNG."),
 }
+
+logger = logging.getLogger(__name__)
 
 
 class FileError(Exception):
@@ -197,10 +189,10 @@ def _row(name: str, file: File, sha256: str) -> SubmissionFile:
         raise FileError(name, 413, _("This file is larger than 10 MB."))
     try:
         kind = kind_of(file, original_name)
-        reason, found = ("", "") if kind else _refusal(file, original_name)
     except ValidationError as error:
         raise FileError(name, 415, " ".join(error.messages), str(error.code)) from error
-    if reason:
+    if not kind:
+        reason, found = _refusal(file, original_name)
         raise FileError(name, 415, str(REASONS[reason]) % {"kind": found}, reason)
     try:
         scan_state = antivirus.scan(file)

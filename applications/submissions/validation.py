@@ -6,7 +6,7 @@ The JSON Schema of the form decides what is valid: the one that the API serves. 
 
 import json
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -47,8 +47,7 @@ class Error:
     reason: str = ""
 
     def as_item(self) -> JsonObject:
-        item: JsonObject = {"pointer": self.pointer, "keyword": self.keyword, "detail": self.detail}
-        return item | ({"reason": self.reason} if self.reason else {})
+        return {name: text for name, text in asdict(self).items() if text or name != "reason"}
 
 
 def pointer(*path: object) -> str:

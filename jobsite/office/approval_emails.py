@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from applications.mail.links import absolute, settings_lines
-from applications.mail.outbox import queue
+from applications.mail.links import absolute
+from applications.mail.outbox import queue_for
 from applications.mail.preferences import language_of, may_receive, recipients_of
 from applications.models import Message
 from jobsite.text.names import person
@@ -94,13 +94,9 @@ def _queue(
     is_request = kind == Message.Kind.APPROVAL
     colleague = approval.submitted_by if is_request else approval.decided_by
     page = "approval" if is_request else "change"
-    language = language_of(user)
-    with translation.override(language):
+    with translation.override(language_of(user)):
         by = person(colleague) if colleague else _("A colleague")
-        values = {
-            "name": names_of_authors(approval) if is_request else by,
-            "vacancy": vacancy.title,
-        }
+        values = {"name": names_of_authors(approval) if is_request else by, "vacancy": vacancy.title}
         if is_request:
             subject, text = (
                 _("For approval: %(vacancy)s"),
@@ -112,15 +108,6 @@ def _queue(
             subject, text = _("Sent back: %(vacancy)s"), _("%(name)s sent “%(vacancy)s” back.")
         note = approval.note if is_request else approval.decision_note
         link = absolute(reverse(f"admin:vacancies_vacancy_{page}", args=[vacancy.pk]), base_url)
-        lines = [text % values, *(["", note] if note else []), "", link, *settings_lines(base_url)]
-        return queue(
-            kind=kind,
-            to=user.email,
-            language=language,
-            subject=subject % values,
-            body="\n".join(lines),
-            author=colleague,
-            recipient=user,
-            vacancies=[vacancy.pk],
-            at=at,
-        )
+        lines = [text % values, *(["", note] if note else []), "", link]
+        about = {"author": colleague, "vacancies": [vacancy.pk], "at": at}
+        return queue_for(user, kind, subject % values, lines, base_url=base_url, **about)

@@ -10,29 +10,15 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from applications.mail.daily import DailyJob
-from applications.mail.links import absolute, settings_lines
-from applications.mail.outbox import queue
-from applications.mail.preferences import language_of, may_receive, recipients_of
+from applications.mail.daily import LINES_MAX, DailyJob
+from applications.mail.links import absolute
+from applications.mail.outbox import queue_for
+from applications.mail.preferences import language_of
 from applications.models import ClosingNotice, Message
 from vacancies.dates import closing_date_of
 from vacancies.models import Vacancy, VacancyRecruiter, Version
 
 NOTICE_PERIOD = timedelta(days=7)
-LINES_MAX = 50  # vacancies that are listed
-
-
-class ClosingEmails(DailyJob):
-    """One email a day to each user who has vacancies that close soon."""
-
-    name = "closing"
-
-    def recipients(self, at: datetime) -> list[int]:
-        users = recipients_of(Message.Kind.CLOSING).order_by("-pk")
-        return [user.pk for user in users if may_receive(user, Message.Kind.CLOSING)]
-
-    def queue(self, user: User, *, at: datetime) -> Message | None:
-        return queue_closing(user, at=at, base_url=self.base_url)
 
 
 def closing_for(user: User, *, at: datetime) -> QuerySet:
@@ -70,16 +56,15 @@ def queue_closing(user: User, *, at: datetime, base_url: str = "") -> Message | 
             ClosingNotice(user=user, vacancy=vacancy, publish_until=vacancy.publish_until)
             for vacancy in vacancies
         )
-        language, count = language_of(user), len(vacancies)
-        with translation.override(language):
+        count = len(vacancies)
+        with translation.override(language_of(user)):
             subject = ngettext("%(count)d vacancy closes soon", "%(count)d vacancies close soon", count)
-            return queue(
-                kind=Message.Kind.CLOSING,
-                to=user.email,
-                language=language,
-                subject=subject % {"count": count},
-                body="\n".join(_lines(vacancies, base_url)),
-                recipient=user,
+            return queue_for(
+                user,
+                ClosingEmails.kind,
+                subject % {"count": count},
+                _lines(vacancies, base_url),
+                base_url=base_url,
                 vacancies=[vacancy.pk for vacancy in vacancies],
                 at=at,
             )
@@ -94,4 +79,10 @@ def _lines(vacancies: list[Vacancy], base_url: str) -> list[str]:
         text = ngettext("And %(count)d more vacancy.", "And %(count)d more vacancies.", more)
         path = f"{reverse('admin:vacancies_vacancy_changelist')}?attention=ending"
         lines += ["", text % {"count": more}, absolute(path, base_url)]
-    return [*lines, *settings_lines(base_url)]
+    return lines
+
+
+class ClosingEmails(DailyJob):
+    """One email a day to each user who has vacancies that close soon."""
+
+    kind, queue = Message.Kind.CLOSING, staticmethod(queue_closing)

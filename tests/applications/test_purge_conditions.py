@@ -23,6 +23,7 @@ from applications.models import (
     JobAlert,
     Message,
     Origin,
+    SlotSet,
     Tag,
     Token,
     ToldVacancy,
@@ -65,8 +66,14 @@ def test_applications_with_a_step_in_the_future_are_kept(at):
         application = make_application(created_at=old, given_name=name)
         if planned_at:
             make_step(application, planned_at=planned_at, is_cancelled=is_cancelled)
-    assert privacy.purge(before=at - 30 * DAY, now=at)["applications"] == 3
-    assert names(Application, "given_name") == {"now", "coming"}
+    under_way = make_application(created_at=old, given_name="under way")
+    make_step(under_way, planned_at=at - DAY, ends_at=at + SECOND, uid="ab" * 16, zone="UTC")
+    for name, closes_at in (("offered", at + DAY), ("offered before", at - DAY)):
+        application = make_application(created_at=old, given_name=name)
+        values = {"vacancy": application.vacancy, "minutes": 30, "zone": "UTC", "closes_at": closes_at}
+        application.offers.create(set=SlotSet.objects.create(**values))
+    assert privacy.purge(before=at - 30 * DAY, now=at)["applications"] == 4
+    assert names(Application, "given_name") == {"now", "coming", "under way", "offered"}
 
 
 def test_tags_and_access_logs_of_deleted_applications_are_deleted(at):

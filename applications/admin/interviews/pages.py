@@ -41,7 +41,7 @@ from jobsite.admin.base import as_id, posted_again
 from jobsite.admin.datetime_fields import ZonedDateTimeField, ZonedDateTimeWidget
 from jobsite.api.absolute_urls import base_url
 from jobsite.fields import PastedURLField
-from jobsite.languages import LANGUAGES, site_language
+from jobsite.languages import supported
 from jobsite.text.formats import format_date
 from jobsite.text.names import person
 from jobsite.types import Context, UserRequest
@@ -360,7 +360,7 @@ def initial_meeting(application: Application, user: User) -> dict[str, Any]:
     last = own.order_by("pk").last()
     here = own.filter(application__vacancy=application.vacancy_id).order_by("pk").last()
     code = application.language
-    with translation.override(code if code in LANGUAGES else site_language()):
+    with translation.override(supported(code)):
         name = gettext("Interview")
     initial: dict[str, Any] = {"name": name, "zone": last.zone if last else settings.TIME_ZONE}
     if here:

@@ -45,7 +45,7 @@ from applications.submissions.idempotency import KeyInUseError, KeyReusedError
 from jobsite import private_files
 from jobsite.admin.base import as_id
 from jobsite.api.absolute_urls import base_url
-from jobsite.languages import LANGUAGES, site_language
+from jobsite.languages import site_language, supported
 from jobsite.text.formats import format_date
 from jobsite.types import JsonObject, UserRequest
 from vacancies.access import scope_to_brands
@@ -211,7 +211,7 @@ def _initial(request: UserRequest) -> dict[str, Any]:
     language = vacancy.shown_language if vacancy else site_language()
     return initial | {
         "vacancy": vacancy and vacancy.pk,
-        "language": language if language in LANGUAGES else site_language(),
+        "language": supported(language),
     }
 
 

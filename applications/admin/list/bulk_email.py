@@ -20,7 +20,7 @@ from applications.admin.access_log import log_access
 from applications.admin.moves.filling import undecided
 from applications.admin.moves.form import MoveForm
 from applications.admin.moves.pages import MovePages, stage_sent_by, stages, status_context, time_sent_by
-from applications.admin.page.emails import EmailForm, language_of
+from applications.admin.page.emails import EmailForm
 from applications.admin.parts import ApplicationPages
 from applications.admin.selection import ApplicationSelection
 from applications.mail import templates as mail
@@ -31,7 +31,7 @@ from applications.operations.emails import send_emails
 from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back
 from jobsite.api.absolute_urls import base_url
-from jobsite.languages import LANGUAGES
+from jobsite.languages import LANGUAGES, supported
 from jobsite.text.formats import format_datetime
 from jobsite.types import UserRequest
 
@@ -228,7 +228,7 @@ class Mailing:
         return all(form.is_valid() for form in self.forms.values())
 
     def language_of(self, application: Application) -> str:
-        return mail.language_of(self.template, language_of(application))
+        return mail.language_of(self.template, supported(application.language))
 
     def email_to(self, application: Application) -> mail.Email:
         code = self.language_of(application)

@@ -23,7 +23,7 @@ from applications.models import Access, Application, MailTemplate, StageChange
 from applications.operations.emails import send_emails
 from jobsite.admin.base import as_id
 from jobsite.api.absolute_urls import base_url
-from jobsite.languages import LANGUAGES, site_language
+from jobsite.languages import LANGUAGES, supported
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
 from jobsite.types import UserRequest
@@ -78,7 +78,7 @@ class EmailPages(ApplicationPages):
             return self.back(request, application, "emails")
         step = request.POST.get("step", "")
         template = MailTemplate.objects.filter(pk__in=[as_id(request.GET.get("template"))]).first()
-        own_language = language_of(application)
+        own_language = supported(application.language)
         language = mail.language_of(template, own_language) if template else own_language
         initial = {name: getattr(template, f"{name}_{language}", "") for name in ("subject", "body")}
         change = unseen_change(application)
@@ -167,7 +167,3 @@ def unseen_change(application: Application) -> StageChange | None:
     """Return the stage change of `application` that the applicant does not see yet."""
     changes = list(application.changes.select_related("stage"))
     return shown.undoable(changes, at=timezone.now())
-
-
-def language_of(application: Application) -> str:
-    return application.language if application.language in LANGUAGES else site_language()

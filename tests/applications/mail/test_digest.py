@@ -107,7 +107,7 @@ def test_digest_is_for_recruiters_who_want_it(an, acme):
 
 
 def test_digest_of_many_vacancies_is_short(an, acme, monkeypatch, django_assert_max_num_queries):
-    monkeypatch.setattr("applications.mail.digest.LINES_MAX", 2)
+    monkeypatch.setattr("applications.mail.daily.LINES_MAX", 2)
     for _ in range(4):
         apply(acme)
 

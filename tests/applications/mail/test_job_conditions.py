@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from applications.alerts.job import JobAlerts
+from applications.mail import daily
 from applications.mail import digest as digests
-from applications.mail import stale
 from applications.mail.digest import Digest, queue_digest
 from applications.mail.preferences import may_have_calendar, may_still_read, recipients_of
 from applications.mail.reminders import InterviewReminders
@@ -101,8 +101,7 @@ def test_list_of_vacancies_in_an_email_ends_at_the_limit(acme, monkeypatch):
     for number in range(3):
         waits_for_days(make_vacancy(brand=acme, title=f"V{number}"), 5)
     for limit, more in ((2, 1), (3, 0)):
-        monkeypatch.setattr(stale, "LINES_MAX", limit)
-        monkeypatch.setattr(digests, "LINES_MAX", limit)
+        monkeypatch.setattr(daily, "LINES_MAX", limit)
         bodies = [queue_stale(an, at=NOW).body]
         Message.objects.all().delete()
         monkeypatch.setattr(digests, "FIRST_PERIOD", 7 * DAY)

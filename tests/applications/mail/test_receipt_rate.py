@@ -56,6 +56,8 @@ def test_addresses_of_one_mailbox_count_together(at):
     found = [apply(vacancy, number, to)[0] for number, to in enumerate((*mailbox, "bp2@gmail.com"))]
     assert found == ["queued", "queued", "failed", "failed", "queued"]
     assert mailbox_of('"bp+1"@Zürich.example.') == mailbox_of("bp@xn--zrich-kva.example")
+    for domains in (("icloud.com", "me.com", "mac.com"), ("proton.me", "pm.me", "protonmail.com")):
+        assert len({mailbox_of(f"Bp+{domain}@{domain}") for domain in domains}) == 1
     assert mailbox_of("a.b@example.org") != mailbox_of("ab@example.org")
     assert mailbox_of(f"x@{'é' * 63}.org").startswith("x@")
 

@@ -114,9 +114,12 @@ def test_refusal_says_why_and_what_helps() -> None:
         ("cv.pdf", b"", "empty", "This file is empty"),
         ("cv.docx", encrypted, "password", "needs a password"),
         ("cv.docx", bytes(locked), "password", "needs a password"),
+        ("cv.odt", make_zip({"mimetype": b"application/vnd.oasis.opendocument.text", "META-INF/manifest.xml":
+                             b"<manifest:encryption-data/>"}), "password", "needs a password"),
         ("cv.txt", "né à Liège".encode("cp1252"), "encoding", "not in UTF-8"),
         ("cv.txt", "Curriculum".encode("utf-16"), "encoding", "not in UTF-8"),
         ("photo.jpg", b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "image", "in the format HEIC: save it as JPEG"),
+        ("photo.heif", b"\0\0\0\x18ftypheis\0\0\0\0", "image", "in the format HEIC: save it as JPEG"),
         ("cv.doc", legacy_office("WordDocument"), "old_office", "an old version of Office"),
         ("cv.docx", DOCX[:60], "damaged", "is damaged"),
         ("cv.docx", XLSX, "format", "in the format XLSX: save it as PDF"),
