@@ -8,15 +8,13 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db.models import ForeignKey, ManyToManyField, QuerySet
 from django.forms import ModelChoiceField, ModelForm, ModelMultipleChoiceField
-from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from jobsite.admin.base import as_id, counted
+from jobsite.admin.base import counted
 from jobsite.api.absolute_urls import host_url, is_main_host
 from jobsite.types import UserRequest
 from vacancies.access import brands_of, colleagues_of
@@ -115,11 +113,6 @@ class BrandAdmin(ContentAdmin):
         if db_field.name == "members":  # accounts that the user may not see are not revealed
             kwargs["queryset"] = colleagues_of(request.user).filter(is_staff=True)
         return super().formfield_for_manytomany(db_field, request, **kwargs)
-
-    def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
-        """Check access: Django's view does not use `get_queryset`."""
-        get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
-        return super().history_view(request, object_id, **kwargs)
 
     @display(description=_("List for another website"))
     def embed(self, brand: Brand) -> str:

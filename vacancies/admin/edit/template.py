@@ -96,11 +96,6 @@ class VacancyTemplateAdmin(JobsiteAdmin):
         obj.updated_by, obj.updated_at = request.user, timezone.now()
         super().save_model(request, obj, form, change)
 
-    def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
-        """Check access: Django's view does not use `get_queryset`."""
-        get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
-        return super().history_view(request, object_id, **kwargs)
-
     @display(description=gettext_lazy("Brand"))
     def of_brand(self, template: VacancyTemplate) -> str:
         return template.brand.name if template.brand else _("All brands")
