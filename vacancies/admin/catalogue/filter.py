@@ -45,7 +45,8 @@ def in_use(option: FilterOption, uses: int) -> str:
 
 def follow_value(form: BaseModelForm) -> None:
     if form.initial.get("value"):  # stored queries follow it
-        values_replaced(form.instance.filter.keyword, {form.initial["value"]: form.instance.value})
+        values = {form.initial["value"]: form.instance.value}
+        values_replaced.send(FilterOption, keyword=form.instance.filter.keyword, new=values)
 
 
 class FilterOptionFormSet(PositionedFormSet):
