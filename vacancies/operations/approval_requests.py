@@ -85,7 +85,7 @@ def check_conflicts(waiting: Approval, changes: Content, author: User | None, se
 
 
 def requests_of(approval: Approval) -> list[Approval]:
-    """Return the requests that `approval` contains: those that it replaced, the first one first, and itself."""
+    """Return the requests that `approval` contains: those that it replaced, in order, and itself."""
     earlier = Approval.objects.filter(vacancy=approval.vacancy_id, pk__lt=approval.pk)
     decided = earlier.exclude(outcome=Approval.Outcome.REPLACED).aggregate(pk=Max("pk"))["pk"] or 0
     return [*earlier.filter(pk__gt=decided).select_related("submitted_by").order_by("pk"), approval]
