@@ -36,7 +36,7 @@ _MARKS = 7  # characters "<" of a cell, at most
 EXACT_MAX = 10**15  # spreadsheets keep 15 digits of a number
 # Errors in many languages, "####" of a narrow column, and numbers that lost digits in a CSV file.
 _ERROR_VALUE = re.compile(
-    r"#(N/A|N/B|N/D|NV|GETTING_DATA|#{2,}|[¡¿]?[^\W\da-z_][^\W1-9a-z_]*(/0)? ?[!?])"
+    r"#(N/A|N/B|N/D!?|NV|GETTING_DATA|#{2,}|[¡¿]?[^\W\da-z_][^\W1-9a-z_]*(/0)? ?[!?])"
     r"|(Err|Erreur|Fehler|Fout) ?:\d{3}|-?\d([.,]\d+)?E\+\d{2,}"
 )
 _OTHER_FORMAT = re.compile(rb"(?i)\W*?(?:<!doctype |<\??|%|{\\)(html|table|xml|pdf|rtf)\b")

@@ -20,7 +20,9 @@ from jobsite.types import UserRequest
 from vacancies.access import brands_of, colleagues_of
 from vacancies.admin.base import ContentAdmin, thumbnail
 from vacancies.admin.catalogue.form import forms_for
+from vacancies.choices import Fact
 from vacancies.models import Brand, Vacancy
+from vacancies.operations.options import values_replaced
 
 
 class BrandForm(ModelForm):
@@ -99,6 +101,11 @@ class BrandAdmin(ContentAdmin):
         own = brands_of(request.user).values("pk")
         count = counted(Vacancy.objects.all(), "brand")
         return super().get_queryset(request).filter(pk__in=own).annotate(vacancy_count=count)
+
+    def save_model(self, request: UserRequest, obj: Brand, form: BrandForm, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if old := form.initial.get("slug"):  # stored queries follow it
+            values_replaced.send(Brand, keyword=Fact.BRAND, new={old: obj.slug})
 
     def formfield_for_foreignkey(
         self, db_field: ForeignKey, request: UserRequest, **kwargs: object
