@@ -23,6 +23,7 @@ from unfold.admin import ModelAdmin, TabularInline
 from jobsite.admin.active_filters import active_filters
 from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
 from jobsite.db.transactions import retry_on_conflict
+from jobsite.fields import PastedEmailField
 from jobsite.text.search import search_words
 from jobsite.types import Context
 
@@ -124,6 +125,7 @@ class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
     list_per_page = 50
     list_filter_sheet = True  # filters open over the list, also on wide screens
     list_links_template = ""  # beside the search
+    formfield_overrides: dict[Any, Any] = {models.EmailField: {"form_class": PastedEmailField}}
     conditional_fields: dict[str, str] = {}  # a template asks for it 44 times, and slowly if there is none
 
     def object_urls(self, views: dict[str, Callable]) -> list[URLPattern]:
