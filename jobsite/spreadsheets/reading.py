@@ -62,14 +62,12 @@ class Formula(str):
 class ErrorValue(Formula):
     """A cell whose value the spreadsheet program cannot calculate, show or keep."""
 
-    __slots__ = ()
     reason = gettext_lazy("An error, a percentage or a rounded number. Write the value, or leave it empty.")
 
 
 class Formatted(str):
     """A number, date or boolean that the sheet shows in another form: no text, it would change silently."""
 
-    __slots__ = ()
     reason = gettext_lazy("The spreadsheet shows this in another form. Format the cell as text.")
 
 
@@ -235,8 +233,7 @@ def _formats(archive: zipfile.ZipFile) -> list[str]:
 
 def _stored_rows(content: bytes, notes: list[str]) -> Iterator[tuple[int, list[Cell]]]:
     """Yield the number and the cells of the rows in the first visible sheet. `load_workbook` would read all
-    of each sheet that does not state its size, and `iter_rows` would add the rows that are not in the file.
-    """
+    of a sheet without a stated size, and `iter_rows` would add the rows that are not in the file."""
     reader = ExcelReader(io.BytesIO(content), read_only=True, keep_links=False)
     reader.archive = archive = _Archive(io.BytesIO(content))
     reader.read_manifest()

@@ -8,13 +8,12 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db.models import ForeignKey, ManyToManyField, QuerySet
 from django.forms import ModelChoiceField, ModelForm, ModelMultipleChoiceField
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from jobsite.admin.base import counted
+from jobsite.admin.base import counted, counted_link
 from jobsite.api.absolute_urls import host_url, is_main_host
 from jobsite.types import UserRequest
 from vacancies.access import brands_of, colleagues_of
@@ -148,7 +147,4 @@ class BrandAdmin(ContentAdmin):
 
     @display(description=_("Vacancies"), ordering="vacancy_count")
     def vacancy_count(self, brand: Any) -> str:
-        url = reverse("admin:vacancies_vacancy_changelist")
-        return format_html(
-            '<a class="text-link" href="{}?brand__id__exact={}">{}</a>', url, brand.pk, brand.vacancy_count
-        )
+        return counted_link(Vacancy, "brand", brand, brand.vacancy_count)
