@@ -10,7 +10,15 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from vacancies.choices import Keyword
-from vacancies.models import Approval, FilterOption, SavedView, Vacancy, VacancyOption, VacancyTemplate
+from vacancies.models import (
+    Approval,
+    Autosave,
+    FilterOption,
+    SavedView,
+    Vacancy,
+    VacancyOption,
+    VacancyTemplate,
+)
 
 BATCH = 500
 # Sent before anything is locked, with the `keyword` of a filter and its `new` values by old value.
@@ -68,7 +76,7 @@ def merge_options(*, into: FilterOption, others: Iterable[FilterOption]) -> int:
 
 
 def _replace_in_contents(into: FilterOption, merged: list[int]) -> None:
-    """Replace the options in templates and in the requests that wait for approval."""
+    """Replace the options in templates, in the requests that wait for approval, and in what is not saved."""
     keyword, new = into.filter.keyword, (into.pk, into.label)
     for rows, field in ((VacancyTemplate.objects.all(), "content"), (Approval.objects.waiting(), "changes")):
         for row in rows.filter(**{f"{field}__has_key": keyword}).select_for_update():
@@ -76,6 +84,11 @@ def _replace_in_contents(into: FilterOption, merged: list[int]) -> None:
             pairs = dict(new if pk in merged else (pk, label) for pk, label in content[keyword])
             content[keyword] = [list(pair) for pair in pairs.items()]
             row.save(update_fields=[field])
+    texts = {str(pk): str(into.pk) for pk in merged}
+    for typed in Autosave.objects.filter(data__has_key=keyword).select_for_update():
+        data = typed.data or {}
+        data[keyword] = list(dict.fromkeys(texts.get(each, each) for each in data[keyword]))
+        typed.save(update_fields=["data"])
 
 
 def _replace_in_views(into: FilterOption, merged: list[int]) -> None:
