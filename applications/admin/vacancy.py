@@ -6,13 +6,12 @@ from urllib.parse import urlencode
 from django.contrib import admin
 from django.db.models import Count, QuerySet
 from django.urls import reverse
-from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from applications.admin.reports import ReportPages
 from applications.models import Application, Stage
-from jobsite.admin.base import counted
+from jobsite.admin.base import counted, counted_link
 from jobsite.types import Context, UserRequest
 from vacancies.admin.vacancy import VacancyAdmin as BaseVacancyAdmin
 from vacancies.models import Vacancy
@@ -66,10 +65,4 @@ class VacancyAdmin(BaseVacancyAdmin):
 
     @display(description=_("Applications"), ordering="application_count")
     def applied(self, vacancy: Any) -> str:
-        url = reverse("admin:applications_application_changelist")
-        return format_html(
-            '<a class="text-link" href="{}?vacancy__id__exact={}">{}</a>',
-            url,
-            vacancy.pk,
-            vacancy.application_count,
-        )
+        return counted_link(Application, "vacancy", vacancy, vacancy.application_count)
