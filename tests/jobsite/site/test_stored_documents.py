@@ -34,7 +34,7 @@ def made(monkeypatch: Any) -> list[str]:
     """The kinds of documents that were made."""
     kinds: list[str] = []
     store = Document.store
-    monkeypatch.setattr(Document, "store", lambda document: (kinds.append(document.kind), store(document)))
+    monkeypatch.setattr(Document, "store", lambda document: (kinds.append(document.kind), store(document))[1])
     return kinds
 
 
@@ -147,3 +147,11 @@ def test_client_that_refuses_gzip_gets_the_stored_file(client, made):
     answer = client.get(FEED, headers={"accept-encoding": "gzip;q=0"})
     assert (answer.get("Content-Encoding"), answer["Vary"]) == (None, "Accept-Encoding")
     assert len(body(answer)) == int(answer["Content-Length"])
+
+
+def test_type_of_a_document_is_the_same_in_each_answer(client):
+    for method in (client.get, client.head):
+        for encoding in ("", "gzip"):
+            answer = method(FEED, headers={"accept-encoding": encoding})
+            assert answer["Content-Type"] == "application/xml; charset=utf-8", (method, encoding)
+            answer.close()
