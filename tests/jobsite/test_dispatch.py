@@ -6,14 +6,13 @@ from datetime import timedelta
 from time import monotonic
 
 import pytest
-from django.db import DatabaseError, InterfaceError, OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
 from jobsite import dispatch
 from jobsite.db.locks import DatabaseLock, FileLock, database_lock, dispatcher_stopped
 from jobsite.dispatch import Dispatcher, JobError, Stop, error_wait
 from jobsite.models import JobRun
-from jobsite.ops.jobs import Journal
 from tests.conftest import NOW
 from tests.servers import until
 
@@ -92,7 +91,7 @@ def run(dispatcher, stop, condition):
 
 def make(stop, *lanes, lock=None, **options):
     names = {str(number): jobs for number, jobs in enumerate(lanes)}
-    return Dispatcher(names, lock=lock or Held(), stop=stop, **options)
+    return Dispatcher(names, lock=lock or Held(), stop=stop, **{"stores": False} | options)
 
 
 def test_jobs_of_a_lane_take_turns(stop):
@@ -223,7 +222,7 @@ def test_row_of_each_job_is_stored(stop):
     JobRun.objects.create(name="JobOfAnotherRelease")
     JobRun.objects.create(name="FakeJob", completed_at=NOW, outcomes={"done": 5}, position="7")
     later = NOW + timedelta(minutes=1)
-    dispatcher = make(stop, [FakeJob(1, ValueError("bug"))], journal=Journal(), now=lambda: later)
+    dispatcher = make(stop, [FakeJob(1, ValueError("bug"))], stores=True, now=lambda: later)
 
     assert dispatcher.run_once()
     [row] = JobRun.objects.all()
@@ -232,20 +231,25 @@ def test_row_of_each_job_is_stored(stop):
 
 
 @pytest.mark.usefixtures("_fast")
-def test_rows_are_stored_every_half_a_minute(stop):
-    class Counted:
-        saved = 0
+def test_rows_are_stored_every_half_a_minute(stop, monkeypatch):
+    stored, job = [], FakeJob(*range(50))
+    monkeypatch.setattr(Dispatcher, "_store", lambda self, lane: stored.append(lane))
+    run(make(stop, [job]), stop, lambda: len(job.done) == 50)
+    assert len(stored) == 2  # at the beginning and at the end
 
-        def load(self, rows):
-            pass
 
-        def save(self, rows):
-            self.saved += 1
-            raise DatabaseError  # does not end the lanes
+@pytest.mark.usefixtures("_fast")
+def test_table_of_the_jobs_that_is_locked_stops_no_job(stop, monkeypatch, caplog):
+    monkeypatch.setattr(dispatch, "_is_connected", lambda: True)
+    monkeypatch.setattr(Dispatcher, "_load", lambda self: None)
 
-    journal, job = Counted(), FakeJob(*range(50))
-    run(make(stop, [job], journal=journal), stop, lambda: len(job.done) == 50)
-    assert journal.saved == 2  # at the beginning and at the end
+    def locked(*args, **options):
+        raise OperationalError("lock")
+
+    monkeypatch.setattr(JobRun.objects, "bulk_create", locked)
+    job = FakeJob(1, 2)
+    run(make(stop, [job], stores=True), stop, lambda: job.done == [1, 2])
+    assert "How the jobs go was not stored: OperationalError" in caplog.text
 
 
 @pytest.mark.django_db
@@ -253,7 +257,7 @@ def test_rows_are_stored_every_half_a_minute(stop):
 @pytest.mark.each_database
 def test_restore_gets_the_lock_of_an_active_dispatcher(stop):
     lock = database_lock()
-    dispatcher = Dispatcher({"a": [FakeJob(1)]}, lock=lock, stop=stop)
+    dispatcher = Dispatcher({"a": [FakeJob(1)]}, lock=lock, stop=stop, stores=False)
     thread = threading.Thread(target=dispatcher.run)
     thread.start()
     try:
