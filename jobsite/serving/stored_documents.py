@@ -63,11 +63,13 @@ class Stored(NamedTuple):
 
     def respond(self, request: HttpRequest) -> HttpResponseBase:
         """Raises OSError if it was replaced meanwhile, and NotReadyError."""
-        path = self.path(ZIPPED if accepts_gzip(request.META) else PLAIN)
+        path = self.path(ZIPPED if (is_zipped := accepts_gzip(request.META)) else PLAIN)
         size = path.stat().st_size
         headers = {"ETag": f'W/"{self.digest}"', "Vary": "Accept-Encoding", "Content-Length": str(size)}
-        if path.suffix == ZIPPED:
+        if is_zipped:
             headers["Content-Encoding"] = "gzip"
+        else:  # GZipMiddleware would compress it for "gzip;q=0", each time
+            request.META.pop("HTTP_ACCEPT_ENCODING", None)
         if request.method == "HEAD" or caching.is_unchanged(request.META, headers["ETag"]):
             return HttpResponse(headers=headers, content_type=CONTENT_TYPE)  # a middleware makes the 304
         with ExitStack() as opened:

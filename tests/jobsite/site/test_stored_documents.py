@@ -2,10 +2,13 @@
 
 import gzip
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connections
+from django.test import Client
 from django.utils import timezone
 
 from jobsite.db.locks import FileLock
@@ -15,7 +18,7 @@ from tests.factories import make_brand, make_vacancy
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.slow("commits: a thread makes the documents"),
+    pytest.mark.slow("commits: a transaction has no revision"),
 ]
 FEED, PART = "/feeds/indeed.xml", "/sitemap-0.xml"
 HOST = "jobs.harbour.example.com"
@@ -111,6 +114,24 @@ def test_others_wait_while_one_makes_the_document(client, monkeypatch):
     assert client.head(FEED).status_code == 200
     slow.close()
     assert body(client.get(FEED))
+
+
+def test_requests_at_once_make_it_once(monkeypatch, made):
+    make_vacancy(places=(GHENT,))
+    both, make = threading.Barrier(2), Document.make
+    monkeypatch.setattr(
+        Document, "make", lambda document, revision: (both.wait(20), make(document, revision))[1]
+    )
+
+    def ask(_number: int) -> bytes:
+        try:
+            return body(Client().get(FEED))
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(ask, range(2))
+    assert (made, first) == (["indeed"], second)
 
 
 def test_a_document_that_cannot_be_stored_is_a_503(client, monkeypatch, tmp_path, caplog):
