@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from django.db import DatabaseError, InterfaceError, OperationalError, connections
 from django.utils import timezone
 
+from jobsite.api.problems import is_unavailable
 from jobsite.db.connection_settings import limit
 from jobsite.db.locks import Lock
 from jobsite.models import JobRun
@@ -86,7 +87,7 @@ class Work:
         text = str(error) if isinstance(error, JobError) else type(error.__cause__ or error).__name__
         self.row.error, self.row.failed_at = text, at
         self.count({"error": 1})
-        is_expected = isinstance(error, (JobError, *LOST))
+        is_expected = isinstance(error, JobError) or is_unavailable(error)  # also a read-only database
         logger.log(
             logging.WARNING if is_expected else logging.ERROR,
             "%s failed: %s", self.row.name, text, exc_info=None if is_expected else error,

@@ -58,8 +58,8 @@ class Link:
 
 
 def meant_parameters(query: QueryDict) -> QueryDict:
-    """Return `query` without the names that are none of a list, such as "from" of a newsletter. To a client of
-    the interface, they would be an error."""
+    """Return `query` without the names that are none of a list, such as "from" of a newsletter. To a client
+    of the interface, they would be an error."""
     kept = query.copy()
     for name in query:
         if name not in (*NAMES, *OWN) and not name.startswith(("filter[", "page[")):

@@ -6,8 +6,9 @@ from datetime import timedelta
 from time import monotonic
 
 import pytest
-from django.db import InterfaceError, OperationalError, connection
+from django.db import InterfaceError, InternalError, OperationalError, connection
 from django.utils import timezone
+from psycopg.errors import ReadOnlySqlTransaction
 
 from jobsite import dispatch
 from jobsite.db.locks import DatabaseLock, FileLock, database_lock, dispatcher_stopped
@@ -165,7 +166,10 @@ def test_error_of_one_job_does_not_stop_the_others(stop, caplog, monkeypatch):
     """Also an error of the database, such as a timeout for a lock. Each error is noted, and the job waits."""
     monkeypatch.setattr(dispatch, "_is_connected", lambda: True)
     monkeypatch.setattr(dispatch, "MAX_ERROR_WAIT", 60)
-    errors = (ValueError("bug"), OperationalError("lock"), JobError("No server", wait=timedelta(hours=1)))
+    read_only = InternalError()
+    read_only.__cause__ = ReadOnlySqlTransaction()
+    late = JobError("No server", wait=timedelta(hours=1))
+    errors = (ValueError("bug"), OperationalError("lock"), late, read_only)
     broken = [FakeJob(error, 1) for error in errors]
     for job in broken:
         job.run = lambda item, job=job: (job.done.append(item), FakeJob.run(job, item))[1]
@@ -174,14 +178,14 @@ def test_error_of_one_job_does_not_stop_the_others(stop, caplog, monkeypatch):
     started_at = monotonic()
 
     run(dispatcher, stop, lambda: other.done == [2, 3])
-    assert dispatcher.outcomes == {"done": 2, "error": 3}
+    assert dispatcher.outcomes == {"done": 2, "error": 4}
     assert [job.done for job in broken] == [[error] for error in errors]  # not tried again at once
-    works = dispatcher.works[:3]
-    assert [work.row.error for work in works] == ["ValueError", "OperationalError", "No server"]
-    assert [round((work.wait_until - started_at) / 3600) for work in works] == [0, 0, 1]
-    assert [record.levelname for record in caplog.records if "failed" in record.msg] == ["ERROR"] + 2 * [
-        "WARNING"
-    ]
+    works = dispatcher.works[:4]
+    names = ["ValueError", "OperationalError", "No server", "ReadOnlySqlTransaction"]
+    assert [work.row.error for work in works] == names
+    assert [round((work.wait_until - started_at) / 3600) for work in works] == [0, 0, 1, 0]
+    levels = [record.levelname for record in caplog.records if "failed" in record.msg]
+    assert levels == ["ERROR", "WARNING", "WARNING", "WARNING"]
 
 
 def test_waits_after_errors_are_bounded():

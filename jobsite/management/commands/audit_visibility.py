@@ -55,7 +55,7 @@ class Command(BaseCommand):
         total = rounds * len(self.pks) + hidden_from_outsiders
         self.bar = self.progress(total=total, unit="vacancy")
         logging.getLogger("django.request").setLevel(logging.ERROR)  # most of these requests are a 404
-        # With whole names: another spelling of a host gets no sitemap and no feed while PUBLIC_BASE_URL is unset.
+        # With whole names: without PUBLIC_BASE_URL, another spelling of a host gets no sitemap and no feed.
         hosts = ["*", "testserver", *Brand.objects.exclude(host="").values_list("host", flat=True)]
         with self.bar, override_settings(ALLOWED_HOSTS=hosts, RATE_LIMIT="off"):
             with override_settings(INTERNAL_ACCESS="public"):
