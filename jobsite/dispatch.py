@@ -125,7 +125,7 @@ class Stop:
 
 class Dispatcher:
     """Runs the jobs of each of the `lanes` in turn, and the lanes at the same time. It stores how they go, so
-    that metrics, a check and the start page can tell, unless `stores` is False."""
+    that metrics, a check and the start page can tell."""
 
     def __init__(
         self,
@@ -133,14 +133,12 @@ class Dispatcher:
         *,
         lock: Lock,
         stop: Stop,
-        stores: bool = True,
         now: Callable[[], datetime] = timezone.now,
     ) -> None:
         self.lanes = {
             name: [Work(job, JobRun(name=type(job).__name__)) for job in jobs] for name, jobs in lanes.items()
         }
         self.stop = stop
-        self.stores = stores
         self.now = now
         self._lock, self._mutex = lock, threading.Lock()
 
@@ -192,8 +190,7 @@ class Dispatcher:
     def _run_lanes(self, lanes: Mapping[str, list[Work]], *, is_once: bool = False) -> None:
         """Run each lane in a thread until all end: at `stop`, or when the lock or a connection is lost.
         Raises OperationalError and InterfaceError."""
-        if self.stores:
-            self._load()
+        self._load()
         lost: list[Exception] = []
         threads = [
             threading.Thread(target=self._run_lane, args=(lane, lost, is_once), name=name)
@@ -263,8 +260,6 @@ class Dispatcher:
         JobRun.objects.filter(pk__in=known).delete()
 
     def _store(self, lane: list[Work]) -> None:
-        if not self.stores:
-            return
         try:
             JobRun.objects.bulk_create(
                 [work.row for work in lane],

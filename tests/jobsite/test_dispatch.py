@@ -61,6 +61,16 @@ class Held:
         self.has_it = False
 
 
+class Unstored(Dispatcher):
+    """A dispatcher without rows of its jobs, which needs no database."""
+
+    def _load(self):
+        pass
+
+    def _store(self, lane):
+        pass
+
+
 @pytest.fixture
 def stop():
     return Stop()
@@ -90,9 +100,9 @@ def run(dispatcher, stop, condition):
         thread.join()
 
 
-def make(stop, *lanes, lock=None, **options):
+def make(stop, *lanes, lock=None, kind=Unstored, **options):
     names = {str(number): jobs for number, jobs in enumerate(lanes)}
-    return Dispatcher(names, lock=lock or Held(), stop=stop, **{"stores": False} | options)
+    return kind(names, lock=lock or Held(), stop=stop, **options)
 
 
 def test_jobs_of_a_lane_take_turns(stop):
@@ -226,7 +236,7 @@ def test_row_of_each_job_is_stored(stop):
     JobRun.objects.create(name="JobOfAnotherRelease")
     JobRun.objects.create(name="FakeJob", completed_at=NOW, outcomes={"done": 5}, position="7")
     later = NOW + timedelta(minutes=1)
-    dispatcher = make(stop, [FakeJob(1, ValueError("bug"))], stores=True, now=lambda: later)
+    dispatcher = make(stop, [FakeJob(1, ValueError("bug"))], kind=Dispatcher, now=lambda: later)
 
     assert dispatcher.run_once()
     [row] = JobRun.objects.all()
@@ -237,7 +247,7 @@ def test_row_of_each_job_is_stored(stop):
 @pytest.mark.usefixtures("_fast")
 def test_rows_are_stored_every_half_a_minute(stop, monkeypatch):
     stored, job = [], FakeJob(*range(50))
-    monkeypatch.setattr(Dispatcher, "_store", lambda self, lane: stored.append(lane))
+    monkeypatch.setattr(Unstored, "_store", lambda self, lane: stored.append(lane))
     run(make(stop, [job]), stop, lambda: len(job.done) == 50)
     assert len(stored) == 2  # at the beginning and at the end
 
@@ -252,7 +262,7 @@ def test_table_of_the_jobs_that_is_locked_stops_no_job(stop, monkeypatch, caplog
 
     monkeypatch.setattr(JobRun.objects, "bulk_create", locked)
     job = FakeJob(1, 2)
-    run(make(stop, [job], stores=True), stop, lambda: job.done == [1, 2])
+    run(make(stop, [job], kind=Dispatcher), stop, lambda: job.done == [1, 2])
     assert "How the jobs go was not stored: OperationalError" in caplog.text
 
 
@@ -261,7 +271,7 @@ def test_table_of_the_jobs_that_is_locked_stops_no_job(stop, monkeypatch, caplog
 @pytest.mark.each_database
 def test_restore_gets_the_lock_of_an_active_dispatcher(stop):
     lock = database_lock()
-    dispatcher = Dispatcher({"a": [FakeJob(1)]}, lock=lock, stop=stop, stores=False)
+    dispatcher = make(stop, [FakeJob(1)], lock=lock)
     thread = threading.Thread(target=dispatcher.run)
     thread.start()
     try:
