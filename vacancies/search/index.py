@@ -171,6 +171,7 @@ class Index:
         self._texts: dict[str, str] = {}
         self._orders: dict[str, array[int]] = {}
         self._labels: tuple[object, Labels] = (None, Labels([]))
+        self.near = "", BitMap64()  # the last circle, and the vacancies in it
 
     # --- Changes ---
 
@@ -180,6 +181,7 @@ class Index:
         new, pks = copy(self), set(changes.values())
         entries, gone = read_entries(pks), BitMap64(pks)
         new.state, new.known, new.changed = state, self.known | changes, self.changed | gone
+        new.near = "", BitMap64()
         new.entries = {pk: entry for pk, entry in self.entries.items() if pk not in pks} | entries
         touched = {term for entry in entries.values() for term in entry.terms} | {"e"}
         new._bitmaps = {
