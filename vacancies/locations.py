@@ -18,7 +18,6 @@ from vacancies.cities import (
     City,
     countries,
     find_cities,
-    find_cities_in,
     find_city,
     is_clear,
     name_key,
@@ -172,7 +171,7 @@ def _city(text: str, among: Collection[str], region: str = "", *, is_named: bool
 def _best_known(name: str, among: Collection[str]) -> City | None:
     """Return the city of this name in these countries, or the one that the whole world knows, if it is much
     larger. None if both may be meant."""
-    found, known = find_cities_in(name, among), find_city(name)
+    found, known = find_cities(name, *among), find_city(name)
     if _is_elsewhere(name) and not (found and found[0].population >= LARGE):
         return None
     # Breukelen: not Brooklyn, which has this name in Dutch
@@ -184,7 +183,8 @@ def _best_known(name: str, among: Collection[str]) -> City | None:
 
 def _largest(name: str, among: Collection[str], region: str = "", code: str = "") -> City | None:
     """Return the city of this name that the postal code allows. None if there are several of one size."""
-    found = [city for city in find_cities_in(name, among, region) if _has_code(city, code)]
+    cities = find_cities(name, *among, region=region) if among else []
+    found = [city for city in cities if _has_code(city, code)]
     return found[0] if found and (region or is_clear(found)) else None
 
 

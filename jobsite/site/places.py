@@ -4,7 +4,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from vacancies.choices import country_choices
-from vacancies.cities import PLACE, City, large_city_near, name_at
+from vacancies.cities import PLACE, City, name_at
 from vacancies.filtersets import NEAR
 from vacancies.locations import cities_named
 
@@ -83,9 +83,7 @@ class Circle:
         labels: dict[str, City] = {}
         for city in self.cities[:CHOICES_MAX]:
             parts = [city.name, city.region, str(countries[city.country])]
-            if (label := ", ".join(filter(None, dict.fromkeys(parts)))) in labels:
-                label += f" ({large_city_near(city)})"
-            labels.setdefault(label, city)
+            labels.setdefault(", ".join(filter(None, dict.fromkeys(parts))), city)
         return [
             (label, self.pairs_of(self._at(city), city.name))
             for label, city in labels.items()
