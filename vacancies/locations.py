@@ -4,9 +4,8 @@ import re
 from collections.abc import Collection
 from functools import cache
 from math import cos, hypot, radians
+from pathlib import Path
 from typing import NamedTuple
-
-from babel.core import Locale, get_global
 
 from jobsite.db.folding import fold
 from jobsite.languages import LANGUAGES
@@ -24,6 +23,7 @@ from vacancies.cities import (
     regions,
 )
 
+CITY_NAMES = Path(__file__).parent / "city_names.txt"  # in four languages, a city on each line
 # "of" is "or" in Dutch.
 _ALTERNATIVES = re.compile(r"\s*[/;|+&\n]\s*|\s+(?:and|or|en|et|ou|und|oder)\s+|(?<!District)\s+of\s+")
 _PARTS = re.compile(r"\s*[,()\[\]]\s*|\s+[-–—]\s+")
@@ -48,13 +48,6 @@ _AREAS = {
 AREA = 130  # km around it; all cities of the area are nearer
 TOWN = 10_000  # inhabitants: a smaller place is not meant where a large city has this name in any language
 WORLD_LARGER = 100  # than the city of a country with its name: only that one is meant
-# They are not cities of time zones, but have namesakes in the files.
-_OTHER_CITIES = {
-    "barcelona", "birmingham", "cambridge", "geneve", "geneva", "genf", "bern", "berne", "basel",
-    "manchester", "milan", "milano", "mailand", "naples", "napoli", "oxford", "turin", "torino",
-    "venice",
-}  # fmt: skip
-
 NEAR = 8  # km: of two such cities, one is a part of the other
 _COUNTRY_NAMES = {
     "usa": "US", "united states of america": "US", "uk": "GB", "great britain": "GB", "england": "GB",
@@ -207,15 +200,9 @@ def _has_code(city: City, code: str) -> bool:
 
 @cache
 def _elsewhere() -> set[str]:
-    """Return the keys of the names of large cities in countries without a file: those of time zones (CLDR),
-    and others that have a namesake in a file."""
-    territories = get_global("zone_territories")
-    zones = [zone for zone, country in territories.items() if country not in countries() and "/" in zone]
-    names = {zone.rpartition("/")[2].replace("_", " ") for zone in zones}
-    for language in LANGUAGES:
-        known = Locale(language).time_zones
-        names |= {known[zone]["city"] for zone in zones if "city" in known.get(zone, ())}
-    return set(map(name_key, names)) | _OTHER_CITIES
+    """Return the keys of the names of large cities in countries without a file."""
+    _, _, others = CITY_NAMES.read_text(encoding="utf-8").partition("# Countries without a file")
+    return {name_key(name) for line in others.splitlines() for name in line.split("|")}
 
 
 def _is_elsewhere(name: str, named: str = "") -> bool:
