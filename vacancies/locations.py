@@ -34,6 +34,7 @@ _CODES = (
     re.compile(rf"([A-Z]{{1,2}}-|){_NUMBER}\s+(?:[-–]\s+)?(?=\D)"),
 )
 _LONE_CODE = re.compile(rf"(?:[A-Z]{{1,2}}-)?{_NUMBER}(?: ?[A-Z]{{2}})?")
+_DEPARTEMENT = re.compile(r"\bD[ée]p(?:t|artement)?\.? +(?=\d)", re.IGNORECASE)  # "Dép. 07 - St Priest"
 _LETTERS = {"A": "AT", "B": "BE", "D": "DE", "F": "FR", "I": "IT", "L": "LU"}
 _ARRONDISSEMENT = re.compile(r"(?: cedex)?(?: \d{1,2}(?:er?|[eè]me)?(?: arr\w*\.?)?)?$", re.IGNORECASE)
 # The middle of the area of each first digit of postal codes, 0 to 9.
@@ -91,12 +92,18 @@ def cities_named(text: str) -> list[City]:
     the largest first if it can be several."""
     if known := find_city(text):
         return [known]
-    return find_cities(text) or [place.city for place in _found(text, ())]
+    found = find_cities(text)
+    if found and found[0].population < TOWN and any(_region(text, country) for country in countries()):
+        return []  # Flanders is not the village in New York
+    before, _, last = text.rpartition(" ")  # "Ghent Belgium"
+    return found or [place.city for place in _found(text, ()) or _found(f"{before}, {last}", ())]
 
 
 def _found(location: str, default_countries: Collection[str]) -> list[_Place]:
     """Return the places of `places_of`."""
-    texts = [_with_code(_split(_PARTS, text)) for text in _split(_ALTERNATIVES, location)]
+    texts = [
+        _with_code(_split(_PARTS, text)) for text in _split(_ALTERNATIVES, _DEPARTEMENT.sub("", location))
+    ]
     if "," not in location and _city(location, default_countries):  # "Bosch en Duin", "Halle (Saale)"
         texts = [[location.strip()]]
     if any(_key(part) in _REMOTE for parts in texts for part in parts):
