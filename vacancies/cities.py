@@ -71,9 +71,8 @@ def find_city(text: str, country: str = "") -> City | None:
     Paris, but neither the London of Ohio, the Halles of Belgium and Germany nor the Springfields.
     """
     found = find_cities(text, country) if country else find_cities(text)
-    if not country and found and not (found[0].is_known and is_clear(found)):
-        return None
-    return found[0] if found else None
+    is_meant = found and (country or (found[0].is_known and is_clear(found)))
+    return found[0] if is_meant else None
 
 
 def is_clear(found: list[City]) -> bool:

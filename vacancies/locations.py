@@ -136,7 +136,7 @@ def _city(text: str, among: Collection[str], region: str = "", *, is_named: bool
             pool = [country for country in among if country in allowed] or ([] if is_named else allowed)
             name = _ARRONDISSEMENT.sub("", text[match.end() :]) if "FR" in pool else text[match.end() :]
             city = _largest(name, pool, region, code)
-            if city and not _is_elsewhere(name, letters or region):
+            if city and (letters or region or name_key(name) not in _elsewhere()):
                 # a département is not a postal code
                 return _place(text, name, city, region, "" if len(code) <= 3 else match[0].strip(" -–"))
     if not among:
@@ -152,7 +152,7 @@ def _best_known(name: str, among: Collection[str]) -> City | None:
     """Return the city of this name in these countries, or the one that the whole world knows, if it is much
     larger. None if both may be meant."""
     found, known = find_cities(name, *among), find_city(name)
-    if _is_elsewhere(name) and not (found and found[0].population >= LARGE):
+    if name_key(name) in _elsewhere() and not (found and found[0].population >= LARGE):
         return None
     # Breukelen: not Brooklyn, which has this name in Dutch
     is_own = bool(found and found[0].is_usual and found[0].population >= TOWN)
@@ -190,11 +190,6 @@ def _elsewhere() -> set[str]:
     """Return the keys of the names of large cities in countries without a file."""
     _, _, others = CITY_NAMES.read_text(encoding="utf-8").partition("# Countries without a file")
     return {name_key(name) for line in others.splitlines() for name in line.split("|")}
-
-
-def _is_elsewhere(name: str, named: str = "") -> bool:
-    """Whether a name without its region or country means a city in a country without a file."""
-    return not named and name_key(name) in _elsewhere()
 
 
 def _place(text: str, name: str, city: City, region: str, postal_code: str = "") -> _Place | None:

@@ -4,6 +4,7 @@ import pytest
 from django.core.management import CommandError
 
 from tests.vacancies.commands import run
+from vacancies import cities
 from vacancies.cities import FOLDER, countries, find_cities, find_city, regions
 from vacancies.exchange.geonames import Row, city_files
 
@@ -61,6 +62,14 @@ def test_a_city_with_two_spellings_of_a_name_is_found_once():
     assert found == [["Saint-Vith"], ["Saint-Trond"]]
     assert place("Sankt Augustin", "DE") == ("Sankt Augustin", "DE", "North Rhine-Westphalia")
     assert find_cities("VLG", "BE") == []  # a code of a region
+
+
+def test_a_search_for_a_city_decodes_its_row_only(monkeypatch):
+    decoded = []
+    monkeypatch.setattr(cities, "_row", lambda line: decoded.append(line) or json.loads(line.rstrip(",")))
+    cities._named.cache_clear()
+    assert find_cities("Kortrijk")[0].country == "BE"
+    assert len(decoded) == 1
 
 
 def test_names_with_any_sign_are_found():

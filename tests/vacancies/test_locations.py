@@ -82,8 +82,9 @@ NO_PLACES = [
     "België", "Vlaanderen", "Limburg", "Luxembourg",  # a province, a country
     "Gent, Antwerpen", "Mechelen, Antwerpen",  # two cities, or a city and its province
     "Lille", "US: Paris",  # one in the country, one that the world knows
-    "US: London", "US: Mailand", "DE: Wien", "FR: Londres", "US: Dover", "US: Lima", "FR: Bologne",  # in no file
-    "FR: Dép. 38 - ST PRIEST", "FR: 38 - ST PRIEST", "FR: 75 - LYON", "CH-8001 Zürich", "A-1010 Wien", "3000 Bern", "99 - Gent",
+    "US: London", "US: Mailand", "DE: Wien", "FR: Londres", "US: Dover", "US: Lima", "FR: Bologne",  # abroad
+    "FR: Dép. 38 - ST PRIEST", "FR: 38 - ST PRIEST", "FR: 75 - LYON",
+    "CH-8001 Zürich", "A-1010 Wien", "3000 Bern", "99 - Gent",
     ": Springfield", "Seoul, South Korea", "London, UK", "US: Tbilisi, Georgia", "US: Singapore",
     "LU: Luxembourg", "US: Virginia", "US: Washington", "US: District of Columbia", "US: Mobile",
     "US: Springfield",  # several of the same size
