@@ -48,6 +48,7 @@ def countries() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in FOLDER.glob("*.json")))
 
 
+@cache
 def regions(country: str) -> dict[str, str]:
     """Return the names of the regions of a country by the keys of their names and of their codes."""
     names = _load(country).regions if country in countries() else {}
