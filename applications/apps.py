@@ -12,6 +12,6 @@ class ApplicationsConfig(AppConfig):
         # models are not loaded when this module is imported
         from applications import checks  # noqa: F401 - importing registers the checks
         from applications.alerts.operations import replace_values
-        from vacancies.operations.options import FOLLOWERS
+        from vacancies.operations.options import values_replaced
 
-        FOLLOWERS.append(replace_values)
+        values_replaced.connect(replace_values)

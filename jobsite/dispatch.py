@@ -10,7 +10,7 @@ import os
 import select
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from time import monotonic
@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from django.db import DatabaseError, InterfaceError, OperationalError, connections
 from django.utils import timezone
 
+from jobsite.api.problems import is_unavailable
 from jobsite.db.connection_settings import limit
 from jobsite.db.locks import Lock
 from jobsite.models import JobRun
@@ -27,8 +28,9 @@ POLL_SECONDS = 2.0  # seconds between two searches for due jobs
 STANDBY_SECONDS = 5.0  # seconds between two attempts to become the active process
 MAX_ERROR_WAIT = 30.0  # seconds; the first waits are shorter
 WATCH_SECONDS = 1.0  # between two looks at the lanes
-SLOW_SECONDS = 60.0  # an item that takes longer is logged: then, and each time that the time has doubled
-SAVE_SECONDS = 30.0  # between two writes of the rows of the jobs
+SLOW_SECONDS = 60.0  # an item that takes longer is logged
+STORE_SECONDS = 30.0  # between two writes of the rows of the jobs
+STORED = ("completed_at", "failed_at", "error", "outcomes")  # `position` is the job's own
 LOST = (OperationalError, InterfaceError)
 
 logger = logging.getLogger(__name__)
@@ -53,40 +55,27 @@ class Job(Protocol):
         of each outcome. It must not return with the item still due, or it is repeated at once."""
 
 
-class Journal(Protocol):
-    """Where it is stored how the jobs go."""
-
-    def load(self, rows: Sequence[JobRun]) -> None:
-        """Set what is stored about each job."""
-
-    def save(self, rows: Sequence[JobRun]) -> None: ...
-
-
 @dataclass
 class Work:
-    """A job, and how it goes. Its lane writes it; the main thread reads it."""
+    """A job, and how it goes."""
 
     job: Job
-    row: JobRun = field(init=False)
+    row: JobRun
     outcomes: Counter[str] = field(default_factory=Counter)  # of this process
     failures: int = 0  # in sequence
     wait_until: float = 0.0  # on the monotonic clock
-    started_at: float | None = None  # of the current item
-    told_after: float = SLOW_SECONDS
-
-    def __post_init__(self) -> None:
-        self.row = JobRun(name=type(self.job).__name__)
+    slow_at: float | None = None  # when to log the current item
 
     def step(self, now: Callable[[], datetime]) -> bool:
         """Do an item that is due. Return whether there was one. Raises what the job raises."""
-        self.started_at, self.told_after = monotonic(), SLOW_SECONDS
+        self.slow_at = monotonic() + SLOW_SECONDS
         try:
             item = self.job.next_due(now())
             if item is not None:
                 outcome = self.job.run(item)
                 self.count({outcome: 1} if isinstance(outcome, str) else outcome)
         finally:
-            self.started_at = None
+            self.slow_at = None
         self.failures, self.row.completed_at = 0, now()
         return item is not None
 
@@ -98,7 +87,7 @@ class Work:
         text = str(error) if isinstance(error, JobError) else type(error.__cause__ or error).__name__
         self.row.error, self.row.failed_at = text, at
         self.count({"error": 1})
-        is_expected = isinstance(error, (JobError, *LOST))
+        is_expected = isinstance(error, JobError) or is_unavailable(error)  # also a read-only database
         logger.log(
             logging.WARNING if is_expected else logging.ERROR,
             "%s failed: %s", self.row.name, text, exc_info=None if is_expected else error,
@@ -111,10 +100,10 @@ class Work:
 
     def watch(self) -> None:
         """Log an item that takes long, while it runs."""
-        started_at = self.started_at
-        if started_at is not None and monotonic() - started_at >= self.told_after:
-            logger.warning("%s takes more than %d s", self.row.name, self.told_after)
-            self.told_after *= 2
+        slow_at = self.slow_at
+        if slow_at is not None and monotonic() >= slow_at:
+            self.slow_at = None
+            logger.warning("%s takes more than %d s", self.row.name, SLOW_SECONDS)
 
 
 class Stop:
@@ -135,7 +124,8 @@ class Stop:
 
 
 class Dispatcher:
-    """Runs the jobs of each of the `lanes` in turn, and the lanes at the same time."""
+    """Runs the jobs of each of the `lanes` in turn, and the lanes at the same time. It stores how they go, so
+    that metrics, a check and the start page can tell."""
 
     def __init__(
         self,
@@ -143,15 +133,14 @@ class Dispatcher:
         *,
         lock: Lock,
         stop: Stop,
-        journal: Journal | None = None,
         now: Callable[[], datetime] = timezone.now,
     ) -> None:
-        self.lanes = {name: [Work(job) for job in jobs] for name, jobs in lanes.items()}
+        self.lanes = {
+            name: [Work(job, JobRun(name=type(job).__name__)) for job in jobs] for name, jobs in lanes.items()
+        }
         self.stop = stop
-        self.journal = journal
         self.now = now
         self._lock, self._mutex = lock, threading.Lock()
-        self._save_at = 0.0
 
     @property
     def works(self) -> list[Work]:
@@ -201,14 +190,12 @@ class Dispatcher:
     def _run_lanes(self, lanes: Mapping[str, list[Work]], *, is_once: bool = False) -> None:
         """Run each lane in a thread until all end: at `stop`, or when the lock or a connection is lost.
         Raises OperationalError and InterfaceError."""
-        if self.journal:
-            self.journal.load([work.row for work in self.works])
+        self._load()
         lost: list[Exception] = []
         threads = [
             threading.Thread(target=self._run_lane, args=(lane, lost, is_once), name=name)
             for name, lane in lanes.items()
         ]
-        self._save_at = 0.0
         for thread in threads:
             thread.start()
         while alive := [thread for thread in threads if thread.is_alive()]:
@@ -217,25 +204,30 @@ class Dispatcher:
             alive[0].join(WATCH_SECONDS)
             for work in self.works:
                 work.watch()
-            self._save(is_due=monotonic() >= self._save_at)
-        self._save(is_due=True)
         if lost:
             raise lost[0]
 
     def _run_lane(self, lane: list[Work], lost: list[Exception], is_once: bool) -> None:
         limit(connections)
         try:
+            self._store(lane)
+            stored_at = monotonic()
             while self._is_active():
-                self._round(lane)
+                for _work in self._round(lane):
+                    if monotonic() >= stored_at + STORE_SECONDS:
+                        self._store(lane)
+                        stored_at = monotonic()
                 if is_once or self.stop.wait(POLL_SECONDS):
                     break
+            self._store(lane)
         except LOST as error:
             lost.append(error)
         finally:
             connections.close_all()
 
-    def _round(self, lane: list[Work]) -> None:
-        """Run what is due, one item of each job in turn, until nothing is due or the process has to end."""
+    def _round(self, lane: list[Work]) -> Iterator[Work]:
+        """Run what is due, one item of each job in turn, until nothing is due or the process has to end.
+        Yield the job after each item."""
         due = [work for work in lane if monotonic() >= work.wait_until]
         while due:
             for work in list(due):
@@ -250,6 +242,7 @@ class Dispatcher:
                         raise
                     work.fail(error, self.now())
                     due.remove(work)
+                yield work
 
     def _is_active(self) -> bool:
         with self._mutex:
@@ -259,13 +252,22 @@ class Dispatcher:
         with self._mutex:
             self._lock.release()
 
-    def _save(self, *, is_due: bool) -> None:
-        if not (self.journal and is_due):
-            return
-        self._save_at = monotonic() + SAVE_SECONDS
+    def _load(self) -> None:
+        """Continue the rows of the jobs, and delete those of jobs of other releases."""
+        known = JobRun.objects.in_bulk()
+        for work in self.works:
+            work.row = known.pop(work.row.name, work.row)
+        JobRun.objects.filter(pk__in=known).delete()
+
+    def _store(self, lane: list[Work]) -> None:
         try:
-            self.journal.save([work.row for work in self.works])
-        except DatabaseError as error:  # the lanes notice a database that is lost
+            JobRun.objects.bulk_create(
+                [work.row for work in lane],
+                update_conflicts=True, unique_fields=["name"], update_fields=STORED,
+            )  # fmt: skip
+        except DatabaseError as error:
+            if not _is_connected():
+                raise
             logger.warning("How the jobs go was not stored: %s", type(error).__name__)
 
 

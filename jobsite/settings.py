@@ -88,7 +88,7 @@ MIDDLEWARE = [
     "jobsite.api.times.TimeZoneMiddleware",
     "jobsite.api.problems.ProblemMiddleware",
     "jobsite.api.trailing_slash.trailing_slash",
-    "jobsite.serving.response_cache.GZipMiddleware",
+    "django.middleware.gzip.GZipMiddleware",
     "jobsite.api.caching.ConditionalMiddleware",
     "jobsite.middleware.cookies.CookieMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

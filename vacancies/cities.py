@@ -3,13 +3,11 @@ browsers load, too. `build_city_files` makes the files."""
 
 import json
 import re
-from collections import defaultdict
-from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from math import cos, hypot, radians
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jobsite.db.folding import fold
 
@@ -19,7 +17,6 @@ LARGE = 50_000  # inhabitants
 TIMES_LARGER = 3  # than other cities of its name: the city that is meant
 NEAR = 0.03  # degrees, 3 km: a point so close to a city is named after it
 _PUNCTUATION = re.compile(r"[^\w\s]|_")
-_Found = tuple[list[Any], int, str]  # a row of a file, the number of a name in it, and its district
 _SHORT = {"saint": "st", "sint": "st", "sankt": "st", "sainte": "ste", "fort": "ft", "mount": "mt"}
 
 
@@ -51,32 +48,21 @@ def countries() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in FOLDER.glob("*.json")))
 
 
+@cache
 def regions(country: str) -> dict[str, str]:
     """Return the names of the regions of a country by the keys of their names and of their codes."""
-    names = _load(country)[0] if country in countries() else {}
+    names = _load(country).regions if country in countries() else {}
     return {name_key(text): name for code, name in names.items() for text in (code, name)}
 
 
-def find_cities(text: str, country: str = "", region: str = "") -> list[City]:
-    """Return the cities with this name in any language, in a country, or else in all countries with a file,
+def find_cities(text: str, *among: str, region: str = "") -> list[City]:
+    """Return the cities with this name in any language, in the countries `among`, or else in all with a file,
     and in a region, or else in all regions, the largest first."""
-    key, found = name_key(text), []
-    for each in countries():
-        if country in ("", each):
-            names, by_key, _rows = _load(each)
-            for row, number, district in by_key.get(key, ()):
-                latitude, longitude, code, population, known, *spelled = row
-                named = names.get(code, "")
-                if region in ("", named):
-                    facts = named, district, latitude, longitude, population, not number, number < known
-                    found.append(City(spelled[number], each, *facts))
-    return sorted(found, key=lambda city: -city.population)
-
-
-def find_cities_in(text: str, among: Collection[str], region: str = "") -> list[City]:
-    """Return the cities with this name in several countries, the largest first."""
-    found = [city for country in among for city in find_cities(text, country, region)]
-    return sorted(found, key=lambda city: -city.population)
+    key = name_key(text)
+    found = [
+        city for country in countries() if not among or country in among for city in _named(key, country)
+    ]
+    return sorted((city for city in found if region in ("", city.region)), key=lambda city: -city.population)
 
 
 def find_city(text: str, country: str = "") -> City | None:
@@ -85,10 +71,9 @@ def find_city(text: str, country: str = "") -> City | None:
     Without a country, only a large city is found whose name means no other city in the world: Antwerp and
     Paris, but neither the London of Ohio, the Halles of Belgium and Germany nor the Springfields.
     """
-    found = find_cities(text, country)
-    if not country and found and not (found[0].is_known and is_clear(found)):
-        return None
-    return found[0] if found else None
+    found = find_cities(text, country) if country else find_cities(text)
+    is_meant = found and (country or (found[0].is_known and is_clear(found)))
+    return found[0] if is_meant else None
 
 
 def is_clear(found: list[City]) -> bool:
@@ -105,37 +90,69 @@ def name_at(latitude: str, longitude: str, wanted: str = "") -> str:
     return names[0] if names else f"{latitude}, {longitude}"
 
 
-def large_city_near(city: City) -> str:
-    """Return the usual name of the nearest other large city of the country: it tells namesakes apart."""
-    others = [
-        (hypot(row[0] - city.latitude, (row[1] - city.longitude) * cos(radians(row[0]))), row[5])
-        for row in _load(city.country)[2]
-        if row[3] >= LARGE and (row[0], row[1]) != (city.latitude, city.longitude)
-    ]
-    return min(others)[1] if others else ""
-
-
 @lru_cache(1000)
 def _names_at(latitude: float, longitude: float) -> list[str]:
     """Return the names of the city at this point, else of the largest one near it."""
+    north, east = (
+        f"-?(?:{int(abs(value - NEAR) * 10) / 10}|{int(abs(value + NEAR) * 10) / 10})"
+        for value in (latitude, longitude)
+    )
+    beginning = re.compile(rf"\[{north}\d*,{east}")
+    rows = [_row(line) for country in countries() for line in _load(country).rows if beginning.match(line)]
     near = [
         ((row[0], row[1]) != (latitude, longitude), -row[3], row[5:])
-        for country in countries()
-        for row in _load(country)[2]
+        for row in rows
         if abs(row[0] - latitude) < NEAR and abs(row[1] - longitude) < NEAR
     ]
     return min(near)[2] if near else []
 
 
+@lru_cache(10_000)
+def _named(key: str, country: str) -> list[City]:
+    """Return the cities of a country that have a name with this key."""
+    file, number, found = _load(country), 0, dict[int, City]()
+    for before, after in pairwise(file.keys.split(f'" {key} "')):
+        number += before.count("\n")
+        if after[1:2].isdigit():  # the code of a region
+            continue
+        latitude, longitude, code, population, known, *names = _row(file.rows[number])
+        name = [name_key(name) for name in names].index(key)
+        facts = file.regions.get(code, ""), file.districts[number], latitude, longitude, population
+        found.setdefault(number, City(names[name], country, *facts, not name, name < known))
+    return list(found.values())  # "St. Vith" and "Sankt Vith" are one city
+
+
+class _File(NamedTuple):
+    """The file of a country. To decode all rows takes half a second: only those that are needed are."""
+
+    regions: dict[str, str]  # names by code
+    districts: list[str]  # of each row
+    rows: list[str]
+    keys: str  # the rows with the keys of names between spaces: `" st louis "`
+
+
 @cache
-def _load(country: str) -> tuple[dict[str, str], dict[str, list[_Found]], list[list[Any]]]:
-    """Return the names of the regions of a country by code, the rows of its cities by the keys of their
-    names, and all rows."""
-    content = json.loads((FOLDER / f"{country}.json").read_text(encoding="utf-8"))
-    by_key: dict[str, list[_Found]] = defaultdict(list)
-    rows, codes = content["cities"], content.get("districts", "")
+def _load(country: str) -> _File:
+    head, _, cities = (FOLDER / f"{country}.json").read_text(encoding="utf-8").partition('"cities":[\n')
+    rows, content = cities.removesuffix("\n]}\n").split("\n"), json.loads(head + '"cities":[]}')
+    codes = content.get("districts", "")
     districts = codes.replace("-", "").split(" ") if codes else [""] * len(rows)
-    for row, district in zip(rows, districts, strict=True):
-        for number, name in enumerate(row[5:]):
-            by_key[name_key(name)].append((row, number, district))
-    return content["regions"], dict(by_key), rows
+    return _File(content["regions"], districts, rows, _keys(cities))
+
+
+def _keys(text: str) -> str:
+    """Return the rows with `name_key` of each name, made for all at once."""
+    for sign in {*re.findall(r"[^\x00-\x7f]", text)}:
+        text = text.replace(sign, fold(sign))
+    text = text.lower().replace("'", "").replace(".", "").replace('"', ' " ')
+    for sign in "-/(),[]":
+        text = text.replace(sign, " ")
+    while "  " in text:
+        text = text.replace("  ", " ")
+    for word, short in _SHORT.items():
+        text = text.replace(f" {word} ", f" {short} ")
+    return text
+
+
+def _row(line: str) -> list[Any]:
+    return json.loads(line.removesuffix(","))

@@ -104,8 +104,8 @@ class SlugFromField(models.SlugField):
         return value
 
 
-# Between words that are often written without a space.
-_SEPARATORS = re.compile(r"[/\\|&+]")
+# Between words that are often written without a space, as in "Nurse(m/f)"; not in "infirmier(ère)".
+_SEPARATORS = re.compile(r"[/\\|&+,;•]|\((?=\w+[/|])")
 
 
 def slug_of(text: str) -> str:

@@ -118,9 +118,13 @@ class NearFilter(django_filters.CharFilter):
         )
 
     def bitmap(self, index: Index, value: str) -> BitMap64:
-        """Return the vacancies with a place in the circle."""
-        latitude, longitude, km = map(float, value.split(","))
-        return BitMap64(pks_near(latitude, longitude, km))
+        """Return the vacancies with a place in the circle. A page asks twice: for list and filters."""
+        known, found = index.near
+        if known != value:
+            latitude, longitude, km = map(float, value.split(","))
+            found = BitMap64(pks_near(latitude, longitude, km))
+            index.near = value, found
+        return found
 
 
 class SortFilter(django_filters.ChoiceFilter):

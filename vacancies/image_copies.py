@@ -70,9 +70,9 @@ def make_copy(original: str, copy: str, width: int) -> bool:
 
 def _on_white(image: Image.Image) -> Image.Image:
     """Return `image` without transparency, which JPEG does not know, in its size for SHARED."""
-    clear, white = image.convert("RGBA"), Image.new("RGB", image.size, "white")
-    white.paste(clear, mask=clear)
-    return white.resize(_shared_size(*image.size))
+    clear = image.convert("RGBA").resize(_shared_size(*image.size))
+    white = Image.new("RGBA", clear.size, "white")
+    return Image.alpha_composite(white, clear).convert("RGB")
 
 
 def _shared_size(width: int, height: int) -> tuple[int, int]:

@@ -1,12 +1,12 @@
 """The places that the text of a location names, such as "Antwerp, Kattendijk dock" and "Gent / Brugge"."""
 
+import json
 import re
 from collections.abc import Collection
 from functools import cache
 from math import cos, hypot, radians
+from pathlib import Path
 from typing import NamedTuple
-
-from babel.core import Locale, get_global
 
 from jobsite.db.folding import fold
 from jobsite.languages import LANGUAGES
@@ -18,13 +18,20 @@ from vacancies.cities import (
     City,
     countries,
     find_cities,
-    find_cities_in,
     find_city,
     is_clear,
     name_key,
     regions,
 )
 
+CITY_NAMES = Path(__file__).parent / "city_names.txt"  # in four languages, a city on each line
+# Tables, in keys of names (`name_key`):
+# areas      by country, the middle of the area of each first digit of postal codes, 0 to 9
+# countries  codes by names that are not of CLDR
+# provinces  of Belgium with the name of a city: "Mechelen, Antwerpen" is one place, "Gent, Antwerpen" two
+# words      cities that are more often a word: they need their region or country
+# onsite, remote  are no places; only the second ones say that there is none
+_TABLES = json.loads((Path(__file__).parent / "location_words.json").read_text(encoding="utf-8"))
 # "of" is "or" in Dutch.
 _ALTERNATIVES = re.compile(r"\s*[/;|+&\n]\s*|\s+(?:and|or|en|et|ou|und|oder)\s+|(?<!District)\s+of\s+")
 _PARTS = re.compile(r"\s*[,()\[\]]\s*|\s+[-–—]\s+")
@@ -35,47 +42,13 @@ _CODES = (
     re.compile(rf"([A-Z]{{1,2}}-|){_NUMBER}\s+(?:[-–]\s+)?(?=\D)"),
 )
 _LONE_CODE = re.compile(rf"(?:[A-Z]{{1,2}}-)?{_NUMBER}(?: ?[A-Z]{{2}})?")
+_DEPARTEMENT = re.compile(r"\bD[ée]p(?:t|artement)?\.? +(?=\d)", re.IGNORECASE)  # "Dép. 07 - St Priest"
 _LETTERS = {"A": "AT", "B": "BE", "D": "DE", "F": "FR", "I": "IT", "L": "LU"}
 _ARRONDISSEMENT = re.compile(r"(?: cedex)?(?: \d{1,2}(?:er?|[eè]me)?(?: arr\w*\.?)?)?$", re.IGNORECASE)
-# The middle of the area of each first digit of postal codes, 0 to 9.
-_AREAS = {
-    "BE": ((0, 0), (50.8, 4.4), (51.2, 4.6), (51, 5), (50.5, 5.7), (50.2, 4.9), (50.2, 5), (50.5, 3.8),
-           (51, 3), (51, 3.8)),
-    "DE": ((51.1, 12.6), (53.2, 13), (53.6, 9.5), (51.9, 9.9), (51.7, 7.2), (50.4, 7.2), (49.8, 8.3),
-           (48.5, 8.8), (48.1, 11.2), (50, 11)),
-    "NL": ((0, 0), (52.5, 4.9), (52.1, 4.4), (51.9, 4.9), (51.6, 4.2), (51.5, 5.5), (51.4, 5.9), (52.2, 6.4),
-           (52.8, 5.8), (53.1, 6.5)),
-}  # fmt: skip
 AREA = 130  # km around it; all cities of the area are nearer
 TOWN = 10_000  # inhabitants: a smaller place is not meant where a large city has this name in any language
 WORLD_LARGER = 100  # than the city of a country with its name: only that one is meant
-# They are not cities of time zones, but have namesakes in the files.
-_OTHER_CITIES = {
-    "barcelona", "birmingham", "cambridge", "geneve", "geneva", "genf", "bern", "berne", "basel",
-    "manchester", "milan", "milano", "mailand", "naples", "napoli", "oxford", "turin", "torino",
-    "venice",
-}  # fmt: skip
-
 NEAR = 8  # km: of two such cities, one is a part of the other
-_COUNTRY_NAMES = {
-    "usa": "US", "united states of america": "US", "uk": "GB", "great britain": "GB", "england": "GB",
-    "scotland": "GB", "wales": "GB", "holland": "NL", "the netherlands": "NL",
-}  # fmt: skip
-# Provinces of Belgium with the name of a city. "Mechelen, Antwerpen" is one place, "Gent, Antwerpen" two.
-_PROVINCES = {
-    "antwerp", "antwerpen", "anvers", "liege", "luik", "luttich", "namur", "namen", "limburg", "limbourg",
-    "luxembourg", "luxemburg",
-}  # fmt: skip
-# Cities that are more often a word: they need their region or country.
-_WORDS = {"home", "mobile", "centre", "sales", "airport", "union", "limburg", "limbourg"}
-_ONSITE = {
-    "hybrid", "hybride", "hybrides arbeiten", "hybrid work", "hybrid working", "on site", "onsite",
-    "in office", "op kantoor", "sur site", "sur place", "vor ort",
-}  # fmt: skip
-_REMOTE = {
-    "remote", "fully remote", "full remote", "remote work", "home office", "homeoffice", "thuiswerk",
-    "telewerk", "teletravail", "a distance", "mobiles arbeiten", "mobile arbeit",
-}  # fmt: skip
 
 
 class _Place(NamedTuple):
@@ -99,19 +72,25 @@ def cities_named(text: str) -> list[City]:
     the largest first if it can be several."""
     if known := find_city(text):
         return [known]
-    return find_cities(text) or [place.city for place in _found(text, ())]
+    found = find_cities(text)
+    if found and found[0].population < TOWN and any(_region(text, country) for country in countries()):
+        return []  # Flanders is not the village in New York
+    before, _, last = text.rpartition(" ")  # "Ghent Belgium"
+    return found or [place.city for place in _found(text, ()) or _found(f"{before}, {last}", ())]
 
 
 def _found(location: str, default_countries: Collection[str]) -> list[_Place]:
     """Return the places of `places_of`."""
-    texts = [_with_code(_split(_PARTS, text)) for text in _split(_ALTERNATIVES, location)]
+    texts = [
+        _with_code(_split(_PARTS, text)) for text in _split(_ALTERNATIVES, _DEPARTEMENT.sub("", location))
+    ]
     if "," not in location and _city(location, default_countries):  # "Bosch en Duin", "Halle (Saale)"
         texts = [[location.strip()]]
-    if any(_key(part) in _REMOTE for parts in texts for part in parts):
+    if any(_key(part) in _TABLES["remote"] for parts in texts for part in parts):
         return []
     found: dict[tuple[float, float], _Place] = {}
     for parts in texts:
-        if named := [part for part in parts if _key(part) not in _ONSITE]:
+        if named := [part for part in parts if _key(part) not in _TABLES["onsite"]]:
             places = _places(named, default_countries)
             if not places:
                 return []
@@ -134,7 +113,7 @@ def _places(parts: list[str], among: Collection[str], *, is_named: bool = False)
     elif _country(last) and not is_named:
         return []
     found = [place for part in parts if (place := _city(part, among, is_named=is_named))]
-    if not is_named and any(name_key(place.part) in _WORDS for place in found):
+    if not is_named and any(name_key(place.part) in _TABLES["words"] for place in found):
         return []
     is_region = bool(found and rest) and _is_region(last, found[0].city.country)
     if len(found) == 1:
@@ -157,7 +136,7 @@ def _city(text: str, among: Collection[str], region: str = "", *, is_named: bool
             pool = [country for country in among if country in allowed] or ([] if is_named else allowed)
             name = _ARRONDISSEMENT.sub("", text[match.end() :]) if "FR" in pool else text[match.end() :]
             city = _largest(name, pool, region, code)
-            if city and not _is_elsewhere(name, letters or region):
+            if city and (letters or region or name_key(name) not in _elsewhere()):
                 # a département is not a postal code
                 return _place(text, name, city, region, "" if len(code) <= 3 else match[0].strip(" -–"))
     if not among:
@@ -172,8 +151,8 @@ def _city(text: str, among: Collection[str], region: str = "", *, is_named: bool
 def _best_known(name: str, among: Collection[str]) -> City | None:
     """Return the city of this name in these countries, or the one that the whole world knows, if it is much
     larger. None if both may be meant."""
-    found, known = find_cities_in(name, among), find_city(name)
-    if _is_elsewhere(name) and not (found and found[0].population >= LARGE):
+    found, known = find_cities(name, *among), find_city(name)
+    if name_key(name) in _elsewhere() and not (found and found[0].population >= LARGE):
         return None
     # Breukelen: not Brooklyn, which has this name in Dutch
     is_own = bool(found and found[0].is_usual and found[0].population >= TOWN)
@@ -184,7 +163,8 @@ def _best_known(name: str, among: Collection[str]) -> City | None:
 
 def _largest(name: str, among: Collection[str], region: str = "", code: str = "") -> City | None:
     """Return the city of this name that the postal code allows. None if there are several of one size."""
-    found = [city for city in find_cities_in(name, among, region) if _has_code(city, code)]
+    cities = find_cities(name, *among, region=region) if among else []
+    found = [city for city in cities if _has_code(city, code)]
     return found[0] if found and (region or is_clear(found)) else None
 
 
@@ -199,28 +179,17 @@ def _has_code(city: City, code: str) -> bool:
     """Whether a postal code or département can be that of `city`: it is in the area of the first digit."""
     if city.country == "FR" and code:
         return city.district in ("", code[:2]) or (code[:2] == "20" and city.district in ("2A", "2B"))
-    if not (code and city.country in _AREAS):
+    if not (code and city.country in _TABLES["areas"]):
         return True
-    latitude, longitude = _AREAS[city.country][int(code[0])]
+    latitude, longitude = _TABLES["areas"][city.country][int(code[0])]
     return _km(city, latitude, longitude) <= AREA
 
 
 @cache
 def _elsewhere() -> set[str]:
-    """Return the keys of the names of large cities in countries without a file: those of time zones (CLDR),
-    and others that have a namesake in a file."""
-    territories = get_global("zone_territories")
-    zones = [zone for zone, country in territories.items() if country not in countries() and "/" in zone]
-    names = {zone.rpartition("/")[2].replace("_", " ") for zone in zones}
-    for language in LANGUAGES:
-        known = Locale(language).time_zones
-        names |= {known[zone]["city"] for zone in zones if "city" in known.get(zone, ())}
-    return set(map(name_key, names)) | _OTHER_CITIES
-
-
-def _is_elsewhere(name: str, named: str = "") -> bool:
-    """Whether a name without its region or country means a city in a country without a file."""
-    return not named and name_key(name) in _elsewhere()
+    """Return the keys of the names of large cities in countries without a file."""
+    _, _, others = CITY_NAMES.read_text(encoding="utf-8").partition("# Countries without a file")
+    return {name_key(name) for line in others.splitlines() for name in line.split("|")}
 
 
 def _place(text: str, name: str, city: City, region: str, postal_code: str = "") -> _Place | None:
@@ -269,7 +238,7 @@ def _region(text: str, country: str) -> str:
 
 def _is_region(text: str, country: str) -> bool:
     """Whether `text` is the name of a region or province of `country`."""
-    return bool(_region(text, country)) or (country == "BE" and name_key(text) in _PROVINCES)
+    return bool(_region(text, country)) or (country == "BE" and name_key(text) in _TABLES["provinces"])
 
 
 def _country(text: str) -> str:
@@ -280,7 +249,7 @@ def _country(text: str) -> str:
 def _country_names() -> dict[str, str]:
     """Return the codes of the countries by the keys of their names in all languages of the site."""
     names = {name_key(country_name(code, language)): code for language in LANGUAGES for code in COUNTRIES}
-    return names | _COUNTRY_NAMES
+    return names | _TABLES["countries"]
 
 
 def _are_near(places: list[_Place]) -> bool:

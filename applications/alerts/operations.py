@@ -70,7 +70,7 @@ def set_frequency(alert: JobAlert, frequency: str) -> None:
         JobAlert.objects.filter(pk=alert.pk).update(frequency=frequency)
 
 
-def replace_values(keyword: str, new: Mapping[str, str]) -> None:
+def replace_values(keyword: str, new: Mapping[str, str], **_signal: object) -> None:
     """Replace values of the filter `keyword` in all queries, because options were merged or renamed. Of
     alerts that become equal, one is kept, a confirmed one if possible. It has told what the others told."""
     name = filter_name(keyword)

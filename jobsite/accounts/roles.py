@@ -102,10 +102,10 @@ def permissions(role: str) -> set[Permission]:
 
 
 @transaction.atomic
-def create() -> dict[str, tuple[list[str], list[str]]]:
+def create() -> dict[str, list[str]]:
     """Create the roles. Add the permissions that are new in this release, and remove those that an earlier
     release gave and this one does not: what a site added or removed itself stays (docs/decisions.md #293).
-    Return the names of what was added and removed, by role. Other groups do not change."""
+    Return what was added and removed by role, such as "+vacancies.add_brand". Other groups do not change."""
     changes = {}
     for name in NAMES:
         group, is_new = Group.objects.get_or_create(name=name)
@@ -117,7 +117,8 @@ def create() -> dict[str, tuple[list[str], list[str]]]:
         group.permissions.remove(*removed)
         GivenPermissions.objects.update_or_create(role=name, defaults={"names": _names(wanted)})
         if is_new or added or removed:
-            changes[name] = _names(added), _names(removed)
+            changes[name] = [f"+{each}" for each in _names(added)]
+            changes[name] += [f"-{each}" for each in _names(removed)]
     return changes
 
 

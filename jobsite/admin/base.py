@@ -14,7 +14,8 @@ from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 from django.forms import BaseModelForm
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.urls import URLPattern
+from django.urls import URLPattern, reverse
+from django.utils.html import format_html
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from unfold.admin import ModelAdmin, TabularInline
@@ -23,6 +24,7 @@ from jobsite.admin.active_filters import active_filters
 from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
 from jobsite.admin.pages import AdminPages
 from jobsite.db.transactions import retry_on_conflict
+from jobsite.fields import PastedEmailField
 from jobsite.text.search import search_words
 from jobsite.types import Context
 
@@ -125,6 +127,7 @@ class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
     list_per_page = 50
     list_filter_sheet = True  # filters open over the list, also on wide screens
     list_links_template = ""  # beside the search
+    formfield_overrides: dict[Any, Any] = {models.EmailField: {"form_class": PastedEmailField}}
     conditional_fields: dict[str, str] = {}  # a template asks for it 44 times, and slowly if there is none
 
     def get_urls(self) -> list[URLPattern]:
@@ -207,3 +210,9 @@ def counted(rows: models.QuerySet, by: str) -> Coalesce:
     """Return a subquery that counts the `rows` that refer to the outer row by `by`. Joins would multiply."""
     groups = rows.filter(**{by: models.OuterRef("pk")}).order_by().values(by)
     return Coalesce(models.Subquery(groups.annotate(count=models.Count("*")).values("count")), 0)
+
+
+def counted_link(model: type[models.Model], by: str, row: models.Model, count: int) -> str:
+    """Return the `count` as a link to the list of those rows of `model` that refer to `row` by `by`."""
+    url = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+    return format_html('<a class="text-link" href="{}?{}__id__exact={}">{}</a>', url, by, row.pk, count)

@@ -33,18 +33,13 @@ def is_main_host(host: str) -> bool:
     """Whether `host` is a name of the main site, that of PUBLIC_BASE_URL: in any case, with a dot at the end,
     with or without its port. A proxy may pass on the name alone."""
     main = urlsplit(settings.PUBLIC_BASE_URL.lower())
-    its_domain, its_port = split_domain_port(punycode_host(main.netloc))
-    domain, port = split_domain_port(punycode_host(host.lower()))
+    try:
+        its_domain, its_port = split_domain_port(punycode(main.netloc))
+        domain, port = split_domain_port(punycode(host.lower()))
+    except UnicodeError:  # no host name
+        return False
     default = {"http": "80", "https": "443"}.get(main.scheme)
     return bool(domain) and domain == its_domain and port in ("", its_port or default)
-
-
-def punycode_host(host: str) -> str:
-    """Return `host` as requests have it; "" if it is no host name."""
-    try:
-        return punycode(host)
-    except UnicodeError:
-        return ""
 
 
 def base_url(request: HttpRequest) -> str:

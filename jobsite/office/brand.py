@@ -10,20 +10,20 @@ from django.core.exceptions import ValidationError
 from django.db.models import ForeignKey, ManyToManyField, QuerySet
 from django.forms import ModelChoiceField, ModelForm, ModelMultipleChoiceField
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from jobsite.admin.base import as_id, counted
+from jobsite.admin.base import counted, counted_link
 from jobsite.api.absolute_urls import host_url, is_main_host
 from jobsite.office.brand_emails import BrandEmailPages
 from jobsite.types import Context, UserRequest
 from vacancies.access import brands_of, colleagues_of, forms_for
 from vacancies.admin.base import ContentAdmin, thumbnail
+from vacancies.choices import Fact
 from vacancies.models import Brand, Vacancy
+from vacancies.operations.options import values_replaced
 
 
 class BrandForm(ModelForm):
@@ -105,6 +105,11 @@ class BrandAdmin(ContentAdmin):
         count = counted(Vacancy.objects.all(), "brand")
         return super().get_queryset(request).filter(pk__in=own).annotate(vacancy_count=count)
 
+    def save_model(self, request: UserRequest, obj: Brand, form: BrandForm, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if old := form.initial.get("slug"):  # stored queries follow it
+            values_replaced.send(Brand, keyword=Fact.BRAND, new={old: obj.slug})
+
     def formfield_for_foreignkey(
         self, db_field: ForeignKey, request: UserRequest, **kwargs: object
     ) -> ModelChoiceField | None:
@@ -125,11 +130,6 @@ class BrandAdmin(ContentAdmin):
     ) -> HttpResponse:  # fmt: skip
         context = {"shows_emails": settings.MULTI_BRANDING} | (extra_context or {})
         return super().changeform_view(request, object_id, form_url, context)
-
-    def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
-        """Check access: Django's view does not use `get_queryset`."""
-        get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
-        return super().history_view(request, object_id, **kwargs)
 
     @display(description=_("List for another website"))
     def embed(self, brand: Brand) -> str:
@@ -158,7 +158,4 @@ class BrandAdmin(ContentAdmin):
 
     @display(description=_("Vacancies"), ordering="vacancy_count")
     def vacancy_count(self, brand: Any) -> str:
-        url = reverse("admin:vacancies_vacancy_changelist")
-        return format_html(
-            '<a class="text-link" href="{}?brand__id__exact={}">{}</a>', url, brand.pk, brand.vacancy_count
-        )
+        return counted_link(Vacancy, "brand", brand, brand.vacancy_count)

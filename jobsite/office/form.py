@@ -8,13 +8,12 @@ from django.db.models import Q, QuerySet
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from forms_structure.admin.form import FormBaseAdmin
 from forms_structure.models import Form
-from jobsite.admin.base import as_id, counted
+from jobsite.admin.base import as_id, counted, counted_link
 from jobsite.types import Context, UserRequest
 from vacancies.access import brands_of, forms_for, may_change_form
 from vacancies.models import Vacancy
@@ -64,10 +63,7 @@ class FormAdmin(FormBaseAdmin):
 
     @display(description=_("Vacancies"), ordering="vacancy_count")
     def vacancy_count(self, form: Any) -> str:
-        url = reverse("admin:vacancies_vacancy_changelist")
-        return format_html(
-            '<a class="text-link" href="{}?form__id__exact={}">{}</a>', url, form.pk, form.vacancy_count
-        )
+        return counted_link(Vacancy, "form", form, form.vacancy_count)
 
     @display(description=_("Brands"), ordering="brand_count")
     def brand_count(self, form: Any) -> int:

@@ -13,7 +13,6 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Prefetch, QuerySet
 from django.forms import BaseFormSet, ModelForm
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.utils import translation
 from django.utils.translation import gettext, ngettext
@@ -111,11 +110,6 @@ class UserAdmin(BaseUserAdmin, PermissionsAdmin):  # type: ignore[misc]  # get_a
 
     def has_delete_permission(self, request: UserRequest, obj: User | None = None) -> bool:
         return super().has_delete_permission(request, obj) and _may_manage(request, obj)
-
-    def history_view(self, request: UserRequest, object_id: str, **kwargs: Any) -> HttpResponse:
-        """Check access: Django's view does not use `get_queryset`."""
-        get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
-        return super().history_view(request, object_id, **kwargs)
 
     # --- invitations ---
 

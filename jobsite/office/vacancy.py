@@ -6,12 +6,11 @@ from urllib.parse import urlencode
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.urls import reverse
-from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from applications.models import Application, Stage
-from jobsite.admin.base import counted
+from jobsite.admin.base import counted, counted_link
 from jobsite.office.reports import ReportPages
 from jobsite.types import Context, UserRequest
 from vacancies.admin.vacancy import VacancyBaseAdmin
@@ -60,10 +59,4 @@ class VacancyAdmin(VacancyBaseAdmin):
 
     @display(description=_("Applications"), ordering="application_count")
     def applied(self, vacancy: Any) -> str:
-        url = reverse("admin:applications_application_changelist")
-        return format_html(
-            '<a class="text-link" href="{}?vacancy__id__exact={}">{}</a>',
-            url,
-            vacancy.pk,
-            vacancy.application_count,
-        )
+        return counted_link(Application, "vacancy", vacancy, vacancy.application_count)

@@ -1,5 +1,4 @@
-"""How the jobs of `manage.py deliver` go: stored by the dispatcher, told by metrics, a check and the start
-page."""
+"""How the jobs of `manage.py deliver` go, for the start page and a check."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -11,28 +10,6 @@ from jobsite.models import JobRun
 from jobsite.ops.checks import register_content_check
 
 LATE_AFTER = timedelta(minutes=10)  # also in deploy/alerts.yaml
-STORED = ("completed_at", "failed_at", "error", "outcomes")
-
-
-class Journal:
-    """The table of the jobs. Implements `jobsite.dispatch.Journal`."""
-
-    def load(self, rows: Sequence[JobRun]) -> None:
-        """Set what is stored about each job, and delete the rows of jobs of other releases."""
-        stored = JobRun.objects.in_bulk()
-        for row in rows:
-            if known := stored.pop(row.name, None):
-                for name in STORED:
-                    setattr(row, name, getattr(known, name))
-        JobRun.objects.filter(pk__in=stored).delete()
-
-    def save(self, rows: Sequence[JobRun]) -> None:
-        copies = [JobRun(name=row.name, **{name: getattr(row, name) for name in STORED}) for row in rows]
-        for copy in copies:
-            copy.outcomes = dict(copy.outcomes)  # at once: its lane goes on counting
-        JobRun.objects.bulk_create(
-            copies, update_conflicts=True, unique_fields=["name"], update_fields=list(STORED)
-        )
 
 
 def late(at: datetime) -> list[JobRun] | None:
@@ -63,4 +40,4 @@ def jobs_complete() -> list[CheckMessage]:
     else:
         told = [f"{row.name} ({row.error or 'no error'})" for row in jobs]
         text = f"Jobs of manage.py deliver do not complete: {', '.join(told)}."
-    return [Warning(text, hint=hint, id="jobsite.W045")]
+    return [Warning(text, hint=hint, id="jobsite.W046")]

@@ -19,10 +19,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, Error
-from django.http import HttpRequest
-from django.http.response import HttpResponseBase
-from django.middleware import gzip as gzip_middleware
-from django.utils.cache import patch_vary_headers
 
 from jobsite.api.caching import CACHE_REVISION, CACHE_UNTIL, REQUEST_TIME, is_unchanged
 from jobsite.api.problems import LOCKED
@@ -54,16 +50,6 @@ Key = tuple[str, ...]
 
 def accepts_gzip(environ: Environ) -> bool:
     return bool(_GZIP.search(environ.get("HTTP_ACCEPT_ENCODING", "")))
-
-
-class GZipMiddleware(gzip_middleware.GZipMiddleware):
-    """Django's compresses for a client that refuses gzip, with q=0, too: also a feed of 57 MB, each time."""
-
-    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        if accepts_gzip(request.META):
-            return super().process_response(request, response)
-        patch_vary_headers(response, ("Accept-Encoding",))
-        return response
 
 
 def run_wsgi(application: Callable, environ: Environ) -> tuple[str, Headers, bytes]:

@@ -1,8 +1,8 @@
 """Documents as long as the site is large, such as its sitemap: files that all processes of a node serve.
 
-A document is made once for a revision and the time until which it is valid, in a thread of its own, while no
-other process makes one of its kind. A request waits for it or gets a 503: it never makes one itself, which
-takes seconds. The folder is below that of temporary files (TMPDIR), and of this user alone.
+A document is made once for a revision and the time until which it is valid, by one request at a time for each
+kind. The others wait for it, or get a 503. The folder is below that of temporary files (TMPDIR), and of this
+user alone.
 """
 
 import gzip
@@ -31,16 +31,18 @@ from jobsite.db.locks import FileLock
 from jobsite.serving.response_cache import accepts_gzip
 from jobsite.serving.revision import read_state, snapshot
 
-WAIT = 50.0  # seconds that a request waits, and a maker for another one; nginx waits for 60
+WAIT = 50.0  # seconds that a request waits for another one that makes a document; nginx waits for 60
 RETRY_AFTER = "10"  # seconds
 ROOT = Path(tempfile.gettempdir())
 KEPT = 24 * 3600  # seconds, then an unchanged document is made again
-SIZE_MAX = 2 * 2**30  # bytes of all files: a site may have many brands and hosts
 LARGE = 2**20  # bytes; what is smaller fits into the buffers of a connection
 TURN, PAUSE = 0.02, 0.01  # seconds that a maker works, and then lets other threads of the process work
 PLAIN, ZIPPED = ".xml", ".gz"
+CONTENT_TYPE = "application/xml; charset=utf-8"
 
 logger = logging.getLogger(__name__)
+# Of the threads of a process, half may wait for a document or send a large one: others go on with the site.
+_slots = threading.BoundedSemaphore(max(1, settings.WEB_THREADS // 2))
 
 
 class NotReadyError(Exception):
@@ -59,6 +61,25 @@ class Stored(NamedTuple):
     def path(self, suffix: str) -> Path:
         return folder() / ("_".join(map(str, self)) + suffix)
 
+    def respond(self, request: HttpRequest) -> HttpResponseBase:
+        """Raises OSError if it was replaced meanwhile, and NotReadyError."""
+        path = self.path(ZIPPED if (is_zipped := accepts_gzip(request.META)) else PLAIN)
+        size = path.stat().st_size
+        headers = {"ETag": f'W/"{self.digest}"', "Vary": "Accept-Encoding", "Content-Length": str(size)}
+        if is_zipped:
+            headers["Content-Encoding"] = "gzip"
+        else:  # GZipMiddleware would compress it for "gzip;q=0", each time
+            request.META.pop("HTTP_ACCEPT_ENCODING", None)
+        if request.method == "HEAD" or caching.is_unchanged(request.META, headers["ETag"]):
+            return HttpResponse(headers=headers, content_type=CONTENT_TYPE)  # a middleware makes the 304
+        with ExitStack() as opened:
+            if size > LARGE:  # a client that reads slowly keeps a thread
+                opened.enter_context(_slot())
+            response = FileResponse(path.open("rb"), headers=headers, content_type=CONTENT_TYPE)
+            response._resource_closers.append(opened.pop_all().close)  # type: ignore[attr-defined]
+        del response["Content-Disposition"]
+        return response
+
 
 @dataclass
 class Document:
@@ -70,43 +91,22 @@ class Document:
     now: datetime
     until: Callable[[], datetime | None]
     texts: Callable[[], Iterator[str]]
-    content_type: str = "application/xml; charset=utf-8"
 
     def respond(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the document, or 304. Raises NotReadyError."""
+        """Return the document. Raises NotReadyError."""
         response: HttpResponseBase
         if connections["default"].in_atomic_block:  # what it has changed has no revision yet
-            response = HttpResponse("".join(self.texts()), content_type=self.content_type)
-            caching.public(response, now=self.now, until=self.until())
-            return response
-        revision = read_state().number
-        stored = self.find(revision) or self.wait(revision)
-        path = stored.path(ZIPPED if accepts_gzip(request.META) else PLAIN)
-        headers = {"ETag": f'W/"{stored.digest}"', "Vary": "Accept-Encoding"}
-        try:
-            whole = headers | {"Content-Type": self.content_type, "Content-Length": str(path.stat().st_size)}
-            if path.suffix == ZIPPED:
-                whole["Content-Encoding"] = "gzip"
-            if caching.is_unchanged(request.META, headers["ETag"]):
-                response = HttpResponse(status=304, headers=headers)
-            elif request.method == "HEAD":
-                response = HttpResponse(headers=whole)
-            else:
-                response = self._stream(path, whole)
-        except OSError as error:  # it was replaced meanwhile
-            raise NotReadyError from error
-        end = datetime.fromtimestamp(stored.until, UTC) if stored.until < float("inf") else None
-        caching.public(response, now=self.now, until=end)
-        return response
-
-    @staticmethod
-    def _stream(path: Path, headers: dict[str, str]) -> FileResponse:
-        with ExitStack() as opened:
-            if int(headers["Content-Length"]) > LARGE:  # a client that reads slowly keeps a thread
-                opened.enter_context(_slot())
-            response = FileResponse(path.open("rb"), headers=headers)
-            response._resource_closers.append(opened.pop_all().close)  # type: ignore[attr-defined]
-        del response["Content-Disposition"]
+            response, until = HttpResponse("".join(self.texts()), content_type=CONTENT_TYPE), self.until()
+        else:
+            try:
+                revision = read_state().number
+                stored = self.find(revision) or self.make(revision)
+                response = stored.respond(request)
+            except OSError as error:  # such as a full disk
+                logger.error("A %s document could not be made or read: %s", self.kind, error)
+                raise NotReadyError from error
+            until = datetime.fromtimestamp(stored.until, UTC) if stored.until < float("inf") else None
+        caching.public(response, now=self.now, until=until)
         return response
 
     @property
@@ -120,53 +120,29 @@ class Document:
         """Return what is stored, if it shows what is public at `now` or since then: another request that came
         a little later may have begun it."""
         at = self.now.timestamp()
-        with suppress(OSError):
-            for path in folder().glob(f"{self.stem}_*{ZIPPED}"):
-                stem, its_revision, since, until, digest = path.name.removesuffix(ZIPPED).split("_")
-                found = Stored(stem, int(its_revision), float(since), float(until), digest)
-                is_valid = found.revision >= revision and found.since <= at + WAIT and at < found.until
-                if is_valid and found.path(PLAIN).exists():
-                    return found
+        for path in folder().glob(f"{self.stem}_*{ZIPPED}"):
+            stem, its_revision, since, until, digest = path.name.removesuffix(ZIPPED).split("_")
+            found = Stored(stem, int(its_revision), float(since), float(until), digest)
+            is_valid = found.revision >= revision and found.since <= at + WAIT and at < found.until
+            if is_valid and found.path(PLAIN).exists():
+                return found
         return None
 
-    def wait(self, revision: int) -> Stored:
-        """Wait until it is made. Raises NotReadyError after WAIT."""
-        deadline, is_own = time.monotonic() + WAIT, False
+    def make(self, revision: int) -> Stored:
+        """Make and store it, unless another request does meanwhile. Raises NotReadyError after WAIT."""
+        lock, deadline = FileLock(folder() / f"{self.kind}.lock"), time.monotonic() + WAIT
         with _slot():
-            while not is_own:  # another one may have been begun before a change that this request has to show
-                with _lock:
-                    is_own = self.stem not in _being_made
-                    made = _being_made.setdefault(self.stem, threading.Event())
-                if is_own:
-                    threading.Thread(target=self.make, args=(revision, made), daemon=True).start()
-                is_own |= not made.wait(deadline - time.monotonic())
-                if stored := self.find(revision):
-                    return stored
-        raise NotReadyError
-
-    def make(self, revision: int, made: threading.Event) -> None:
-        """Make and store it, unless another process does. Sets `made` at the end, also after a failure."""
-        try:
-            lock, deadline = FileLock(folder() / f"{self.kind}.lock"), time.monotonic() + WAIT
-            while not lock.acquire():  # the kernel releases that of a killed process
+            while not lock.try_lock():  # the kernel releases that of a killed process
                 if time.monotonic() > deadline:
-                    return
+                    raise NotReadyError
                 time.sleep(0.05)
             try:
-                if not self.find(revision):
-                    self.store()
+                return self.find(revision) or self.store()
             finally:
                 lock.release()
-        except Exception as error:
-            logger.error("A %s document could not be made: %s", self.kind, error or type(error).__name__)
-        finally:
-            connections.close_all()
-            with _lock:
-                del _being_made[self.stem]
-            made.set()
 
-    def store(self) -> None:
-        """Write the files, which others see when they are complete, and remove old ones. Raises OSError."""
+    def store(self) -> Stored:
+        """Write the files, which others see when they are complete, and remove old ones."""
         new = [folder() / f"{self.stem}-{os.getpid()}{suffix}.new" for suffix in (PLAIN, ZIPPED)]
         try:
             with snapshot() as state, new[0].open("wb") as plain, new[1].open("wb") as raw:
@@ -186,16 +162,11 @@ class Document:
             new[0].replace(stored.path(PLAIN))
             new[1].replace(stored.path(ZIPPED))
         finally:
-            for path in new:  # of a failure, such as a full disk
+            for path in new:
                 path.unlink(missing_ok=True)
         with suppress(FileNotFoundError):  # another process has removed it
             remove_old(stored)
-
-
-# Of the threads of a process, half may wait for a document or send a large one: others go on with the site.
-_slots = threading.BoundedSemaphore(max(1, settings.WEB_THREADS // 2))
-_lock = threading.Lock()
-_being_made: dict[str, threading.Event] = {}  # by stem
+        return stored
 
 
 @contextmanager
@@ -220,21 +191,18 @@ def folder() -> Path:
 
 
 @cache
-def server() -> str:
+def server() -> tuple[int, str]:
     """Return what the processes of a running server have in common: the process that started them. Another
     release, other settings and a restored database have another server."""
     parent = os.getppid()
-    with suppress(OSError):  # Linux
-        return f"{parent}.{Path(f'/proc/{parent}/stat').read_text().rpartition(')')[2].split()[19]}"
-    return str(parent)
+    status = Path(f"/proc/{parent}/stat")  # on Linux; it contains the time of the start
+    return parent, status.read_text().rpartition(")")[2].split()[19] if status.exists() else ""
 
 
 def remove_old(stored: Stored) -> None:
-    """Remove earlier files of a document, what is older than KEPT, and the oldest files above SIZE_MAX."""
-    total = 0
-    for path in sorted(folder().iterdir(), key=os.path.getmtime, reverse=True):
-        total += path.stat().st_size
+    """Remove earlier files of a document, and what is older than KEPT."""
+    for path in folder().iterdir():
         is_earlier = path.name.startswith(f"{stored.stem}_") and path.stem != stored.path("").name
-        is_old = path.stat().st_mtime < time.time() - KEPT or total > SIZE_MAX
+        is_old = path.stat().st_mtime < time.time() - KEPT
         if (is_earlier or is_old) and path.suffix != ".lock":
             path.unlink(missing_ok=True)

@@ -1,6 +1,5 @@
 """The search, the filters and the order of a list, as the address of the page states them."""
 
-import re
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -23,12 +22,6 @@ PAGE_SIZE = 20
 # Parameters that the page sets itself, or that say where a visitor comes from.
 OWN = (SIZE, "fields", "source", PLACE, KM)
 NAMES = (*VacancyFilterSet.base_filters, NUMBER)
-# Names without brackets by which a visitor means a parameter: the page says how it is written.
-HINTED = re.compile(
-    r"(?:q|query|search|page|sort(?:_?by)?|order(?:_?by)?|filter|field|region|category|brand|country)s?$"
-    r"|(?:page|filter|sort|field)s?[^a-z0-9_-]",
-    re.IGNORECASE,
-)
 BACK = "list"  # parameter of the page of a vacancy: the query of the list from which a visitor came
 
 
@@ -65,11 +58,11 @@ class Link:
 
 
 def meant_parameters(query: QueryDict) -> QueryDict:
-    """Return `query` without the names by which a visitor means no parameter of the list, such as "from" of a
-    newsletter. To a client of the interface, they would be an error."""
+    """Return `query` without the names that are none of a list, such as "from" of a newsletter. To a client
+    of the interface, they would be an error."""
     kept = query.copy()
     for name in query:
-        if "[" not in name and name not in (*NAMES, *OWN) and not HINTED.match(name):
+        if name not in (*NAMES, *OWN) and not name.startswith(("filter[", "page[")):
             del kept[name]
     return kept
 
@@ -92,7 +85,7 @@ class Filters:
         ]
         if self.circle.is_sent and self.circle.near:
             self.received.append((NEAR, self.circle.near))
-        # The interface refuses or ignores other names, such as fbclid: they are no choices of the visitor.
+        # The interface refuses other names: they are no choices of the visitor.
         self.given = [pair for pair in self.received if pair[0] in NAMES]
         if NEAR in dict(self.given):
             self.given += [pair for pair in self.circle.pairs if pair[0] == PLACE]
@@ -105,12 +98,15 @@ class Filters:
     @property
     def facets_query(self) -> list[tuple[str, str]]:
         """The parameters of /v1/filters."""
-        return [pair for pair in self.given if pair[0] not in (NUMBER, SORT, PLACE)]
+        return self._given_without(NUMBER, SORT, PLACE)
 
     @property
     def alert_query(self) -> list[tuple[str, str]]:
         """The parameters of an alert for the list."""
-        return [pair for pair in self.given if pair[0] not in (NUMBER, SORT)]
+        return self._given_without(NUMBER, SORT)
+
+    def _given_without(self, *names: str) -> list[tuple[str, str]]:
+        return [pair for pair in self.given if pair[0] not in names]
 
     @property
     def search(self) -> str:
@@ -126,7 +122,7 @@ class Filters:
         orders = [("", _("Best match") if self.search else _("Newest")), ("closes_at", _("Closing soon"))]
         if self.search:
             orders[1:1] = [("-published_at", _("Newest"))]
-        kept = [pair for pair in self.given if pair[0] not in (SORT, NUMBER)]
+        kept = self._given_without(NUMBER, SORT)
         return [
             Link(label, self._path([*kept, *([(SORT, value)] if value else [])]), value == self.sort)
             for value, label in orders
@@ -151,7 +147,7 @@ class Filters:
         return self._path([*own, *self.given])
 
     def _on_page(self, number: int) -> list[tuple[str, str]]:
-        pairs = sorted(pair for pair in self.given if pair[0] != NUMBER)
+        pairs = sorted(self._given_without(NUMBER))
         return [*pairs, *([(NUMBER, str(number))] if number > 1 else [])]
 
     def _address(self, pairs: list[tuple[str, str]]) -> str:
@@ -163,17 +159,17 @@ class Filters:
 
     def without(self, name: str, value: str) -> str:
         """Return the address of the first page of the list without one choice."""
-        left_out = (NUMBER, PLACE) if name == NEAR else (NUMBER,)
-        return self._path([pair for pair in self.given if pair != (name, value) and pair[0] not in left_out])
+        kept = self._given_without(NUMBER, *([PLACE] if name == NEAR else []))
+        return self._path([pair for pair in kept if pair != (name, value)])
 
     def places(self) -> list[Link]:
         """Return the list at each of the places that the typed name can mean."""
-        kept = [pair for pair in self.given if pair[0] != NUMBER]
+        kept = self._given_without(NUMBER)
         return [Link(label, self._path([*kept, *pairs])) for label, pairs in self.circle.choices()]
 
     def suggestions(self, words: list[str]) -> list[Link]:
         """Return the searches that /v1/vacancies proposes."""
-        kept = [pair for pair in self.given if pair[0] not in (SEARCH, NUMBER)]
+        kept = self._given_without(SEARCH, NUMBER)
         return [Link(each, self._path([*kept, (SEARCH, each)])) for each in words]
 
     def facets(self, filters: list[JsonObject]) -> list[Facet]:

@@ -4,7 +4,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from vacancies.choices import country_choices
-from vacancies.cities import PLACE, City, large_city_near, name_at
+from vacancies.cities import PLACE, City, name_at
 from vacancies.filtersets import NEAR
 from vacancies.locations import cities_named
 
@@ -71,23 +71,13 @@ class Circle:
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """The parameters of this circle in the address of a page."""
-        return self.pairs_of(self.near, self.name) if self.near else []
-
-    @staticmethod
-    def pairs_of(near: str, name: str) -> list[tuple[str, str]]:
-        return [(NEAR, near), (PLACE, name)]
+        return [(NEAR, self.near), (PLACE, self.name)] if self.near else []
 
     def choices(self) -> list[tuple[str, list[tuple[str, str]]]]:
-        """The places of the typed name, the largest first: label and parameters."""
-        countries = dict(country_choices())
-        labels: dict[str, City] = {}
-        for city in self.cities[:CHOICES_MAX]:
-            parts = [city.name, city.region, str(countries[city.country])]
-            if (label := ", ".join(filter(None, dict.fromkeys(parts)))) in labels:
-                label += f" ({large_city_near(city)})"
-            labels.setdefault(label, city)
-        return [
-            (label, self.pairs_of(self._at(city), city.name))
-            for label, city in labels.items()
-            if len(self.cities) > 1
-        ]
+        """The places of the typed name, the largest first and one in a region: label and parameters."""
+        countries, found = dict(country_choices()), dict[str, list[tuple[str, str]]]()
+        for city in self.cities[:CHOICES_MAX] if len(self.cities) > 1 else ():
+            parts = filter(None, (city.name, city.region, str(countries[city.country])))
+            pairs = [(NEAR, self._at(city)), (PLACE, city.name)]
+            found.setdefault(", ".join(dict.fromkeys(parts)), pairs)
+        return list(found.items())

@@ -36,7 +36,7 @@ _MARKS = 7  # characters "<" of a cell, at most
 EXACT_MAX = 10**15  # spreadsheets keep 15 digits of a number
 # Errors in many languages, "####" of a narrow column, and numbers that lost digits in a CSV file.
 _ERROR_VALUE = re.compile(
-    r"#(N/A|N/B|N/D|NV|GETTING_DATA|#{2,}|[¡¿]?[^\W\da-z_][^\W1-9a-z_]*(/0)? ?[!?])"
+    r"#(N/A|N/B|N/D!?|NV|GETTING_DATA|#{2,}|[¡¿]?[^\W\da-z_][^\W1-9a-z_]*(/0)? ?[!?])"
     r"|(Err|Erreur|Fehler|Fout) ?:\d{3}|-?\d([.,]\d+)?E\+\d{2,}"
 )
 _OTHER_FORMAT = re.compile(rb"(?i)\W*?(?:<!doctype |<\??|%|{\\)(html|table|xml|pdf|rtf)\b")
@@ -62,14 +62,12 @@ class Formula(str):
 class ErrorValue(Formula):
     """A cell whose value the spreadsheet program cannot calculate, show or keep."""
 
-    __slots__ = ()
     reason = gettext_lazy("An error, a percentage or a rounded number. Write the value, or leave it empty.")
 
 
 class Formatted(str):
     """A number, date or boolean that the sheet shows in another form: no text, it would change silently."""
 
-    __slots__ = ()
     reason = gettext_lazy("The spreadsheet shows this in another form. Format the cell as text.")
 
 
@@ -235,8 +233,7 @@ def _formats(archive: zipfile.ZipFile) -> list[str]:
 
 def _stored_rows(content: bytes, notes: list[str]) -> Iterator[tuple[int, list[Cell]]]:
     """Yield the number and the cells of the rows in the first visible sheet. `load_workbook` would read all
-    of each sheet that does not state its size, and `iter_rows` would add the rows that are not in the file.
-    """
+    of a sheet without a stated size, and `iter_rows` would add the rows that are not in the file."""
     reader = ExcelReader(io.BytesIO(content), read_only=True, keep_links=False)
     reader.archive = archive = _Archive(io.BytesIO(content))
     reader.read_manifest()

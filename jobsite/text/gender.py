@@ -4,45 +4,39 @@ The words are trades whose form names a gender. Dutch uses the masculine form fo
 forms and words with -man are listed. Words that are English, too, such as Manager, are left out.
 """
 
+import json
+from pathlib import Path
+
 _LETTER = "[a-zà-ÿÀ-Þ]"
-_WORDS = {
-    "de": (
-        "(verkäufer|kassierer|entwickler|programmierer|informatiker|elektriker|elektroniker|mechaniker"
-        "|mechatroniker|techniker|chemiker|optiker|fahrer|leiter|berater|pfleger|betreuer|erzieher|lehrer|helfer"
-        "|arbeiter|meister|bäcker|metzger|fleischer|kellner|gärtner|maler|lackierer|maurer|dachdecker|tischler"
-        "|schreiner|zimmerer|schlosser|schweißer|reiniger|apotheker|buchhalter|zeichner|kommissionierer|packer"
-        "|ausbilder|wissenschaftler|vertreter|händler|makler|prüfer|übersetzer|dolmetscher|führer|planer|bediener"
-        "|monteur|installateur|ingenieur|redakteur|friseur|sekretär|lagerist|florist|disponent|referent"
-        "|assistent|laborant|praktikant|architekt|jurist|therapeut|pädagoge|konditor|landwirt|anwalt)(in)?"
-        "|koch|köchin|arzt|ärztin|pädagogin|friseuse|(kauf|fach|haus)mann|(kauf|fach|haus|putz)frau"
-        "|schwester|zimmermädchen|empfangsdame|angestellter|auszubildender"
-    ),
-    "fr": (
-        "(vend|serv|coiff|livr|développ|soud|programm|achet|déménag|nettoy|mass)eu(r|se)|chauffeur|couvreur"
-        "|(mon|éduca|direc|prépara|conduc|anima|opéra|forma|coordina|rédac|traduc|négocia|administra|install?a)"
-        "(it|t)?(eur|rice)|(techn|électr|mécan|pharmac|informat|chirurg|gard|diétét)i?(c|g|d)?ien(ne)?"
-        "|(infirm|cuisin|caiss|ouvr|pâtiss|jardin|plomb|menuis|charpent|magasin|polic|hôtel|épic)i(er|ère)"
-        "|(boulang|bouch|conseill)(er|ère)|(soign|enseign|gér|étudi|repr(é|e)sent)ante?|assistante"
-        "|(employ|charg|attach|délégu)ée?|avocate?|ingénieur|maçon|hôtesse|femme de (ménage|chambre)"
-    ),
-    "nl": (
-        "(kap|verkoop|verpleeg|schoonmaak|poets|kassier|serveer|verzorg|begeleid|medewerk|huishoud|naai"
-        "|vertegenwoordig)ster|secretaresse|lerares|onderwijzeres|(direct|redact|animat|opvoed)rice|coiffeuse"
-        "|masseuse|receptioniste|stewardess|kamermeisje|kleuterjuf|(poets|gast|werk|vroed)vrouw|gastheer"
-        "|(timmer|vak|werk|brandweer)man"
-    ),
-}
+# Beginnings of words, by their endings.
+_WORDS: dict[str, dict[str, list[str]]] = json.loads(
+    Path(__file__).with_name("one_gender.json").read_text("utf-8")
+)
 # A database of the locale C does not know that Ä is ä.
 _ANY_CASE = {ord(each): f"[{each}{each.upper()}]" for each in "äöüàâèéêçô"}
+
+
+def _any_of(words: dict[str, list[str]]) -> str:
+    found = (f"({'|'.join(beginnings)}){ending}" for ending, beginnings in words.items())
+    return "|".join(found).translate(_ANY_CASE)
+
+
 ONE_GENDER = {
-    language: rf"{'' if language == 'fr' else _LETTER + '*'}({words.translate(_ANY_CASE)})([^-a-zà-ÿÀ-Þ]|$)"
+    language: rf"{'' if language == 'fr' else _LETTER + '*'}({_any_of(words)})([^-a-zà-ÿÀ-Þ]|$)"
     for language, words in _WORDS.items()
 }
 ONE_GENDER["fr"] = f"(^|[^a-zà-ÿÀ-Þ]){ONE_GENDER['fr']}"
-# "(m/w/d)", "h/f", "Verkäufer/in", "Directeur / Directrice", "Leiter:in", "Kassier(ster)", "(gn)"
+_MEN, _WOMEN = "(er|eur|ien|ant|é)s?", "(euse|rice|ère|enne|ante|ée)s?"
+_END = "([^a-zà-ÿÀ-Þ]|$)"
+# "(m/w/d)", "h/f", "mwd", "Verkäufer/in", "Directeur / Directrice", "Leiter:in", "Kassier(ster)", "(gn)",
+# "Koch (Mensch)", "Verkäufer und Verkäuferin", "Vendeuse, vendeur"
 BOTH_GENDERS = (
     rf"{_LETTER}[:*_·•.]{_LETTER}|{_LETTER} ?[/|] ?-?{_LETTER}|{_LETTER}\(-?{_LETTER}+\)"
-    r"|\([a-z] ?[,;] ?[a-z]|\(([mwfvhdx]{2,4}|gn)\)|-(euse|se|rice|ère|ne|e|in|innen|ster)([^a-zà-ÿÀ-Þ]|$)"
-    r"| (oder|bzw\.?|ou|of) |gender|geschlecht|geslacht|genres"
+    r"|\([a-z] ?[,;] ?[a-z]|\(([mwfvhdx]{2,4}|gn.?|[x*])\)"
+    rf"|-(euse|se|rice|ère|ne|e|in|innen|ster){_END}"
+    rf"|[^a-zà-ÿÀ-Þ](m-?[wfv]|[wfv]-?m|h-?f|f-?h)(-?[dxi])?{_END}"
+    rf"|{_WOMEN}( et|,| -) {_LETTER}+{_MEN}{_END}|{_MEN}( et|,| -) {_LETTER}+{_WOMEN}{_END}"
+    rf"|in(nen)? und {_LETTER}+er{_END}|er und {_LETTER}+in(nen)?{_END}"
+    r"| (oder|bzw\.?|ou|of) |gender|geschlecht|geslacht|genres|\((mensch|divers)"
 )
 CAPITAL_I = r"[a-zäöüß]In(nen)?([^a-zà-ÿÀ-Þ]|$)"  # "VerkäuferIn": the case counts

@@ -149,10 +149,14 @@ def unescaped(html: str) -> str:
 
 
 def without_entities(line: str) -> str:
-    """Return plain text with the characters that its HTML entities stand for, once: "R&D" for "R&amp;D". What
-    is no entity ("AT&T", "&copy") stays, and so does a line that would get tags. Spaces become plain ones."""
-    text = _ENTITY.sub(_character, line)
-    return line if len(_TAG_START.findall(text)) > len(_TAG_START.findall(line)) else text
+    """Return plain text with the characters that its HTML entities stand for: "R&D" for "R&amp;D". What is no
+    entity ("AT&T", "&copy") stays, and so does a line that would get tags. Spaces become plain ones."""
+    for _time in range(2):  # some sources escape twice
+        text = _ENTITY.sub(_character, line)
+        if len(_TAG_START.findall(text)) > len(_TAG_START.findall(line)):
+            break
+        line = text
+    return line
 
 
 def _character(entity: re.Match[str]) -> str:

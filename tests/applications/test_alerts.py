@@ -22,9 +22,8 @@ from tests.applications.personal_data import run
 from tests.conftest import NOW
 from tests.factories import make_brand, make_option, make_vacancy
 from tests.vacancies.test_languages import MARK, leftovers
-from vacancies.choices import Fact
 from vacancies.models import BrandLink, Requisition, Vacancy
-from vacancies.operations.options import merge_options, values_replaced
+from vacancies.operations.options import merge_options
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at")]
 DAY = timedelta(days=1)
@@ -473,6 +472,7 @@ def test_alerts_follow_renamed_values(admin_client):
     page = f"/admin/vacancies/filteroption/{option.pk}/change/"
     form = {"label": "Ghent", "value": "gent", "employment_type": "", "position": 0, "is_active": "on"}
     admin_client.post(page, form)
-    values_replaced(Fact.BRAND, {"acme": "acme-nv"})
+    brand = make_brand(slug="acme")
+    admin_client.post(f"/admin/vacancies/brand/{brand.pk}/change/", {"name": "Acme", "slug": "acme-nv"})
     alert.refresh_from_db()
     assert alert.query == f"filter%5Bbrand%5D=acme-nv%2Cother&{REGIONS}gent"

@@ -70,16 +70,16 @@ def test_check_tells_that_deliver_does_not_run_or_which_job_fails(at):
     def found():
         return [(warning.id, warning.msg) for warning in jobs_complete()]
 
-    assert found() == [("jobsite.W045", "manage.py deliver has not run yet: emails are not sent.")]
+    assert found() == [("jobsite.W046", "manage.py deliver has not run yet: emails are not sent.")]
     JobRun.objects.create(name="Digest", completed_at=NOW - timedelta(minutes=10))
     JobRun.objects.create(name="MailDelivery", completed_at=NOW)
     assert found() == []
     JobRun.objects.filter(name="Digest").update(completed_at=NOW - timedelta(minutes=11), error="ValueError")
-    assert found() == [("jobsite.W045", "Jobs of manage.py deliver do not complete: Digest (ValueError).")]
+    assert found() == [("jobsite.W046", "Jobs of manage.py deliver do not complete: Digest (ValueError).")]
     JobRun.objects.filter(name="MailDelivery").update(completed_at=NOW - timedelta(minutes=20))
     JobRun.objects.filter(name="Digest").update(completed_at=NOW - timedelta(hours=20))
     text = "manage.py deliver last ran at 2026-03-02 09:10 UTC: emails are not sent."
-    assert found() == [("jobsite.W045", text)]
+    assert found() == [("jobsite.W046", text)]
 
 
 def test_check_warns_about_emails_that_nobody_sends(at):

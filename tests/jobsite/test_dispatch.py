@@ -6,14 +6,14 @@ from datetime import timedelta
 from time import monotonic
 
 import pytest
-from django.db import DatabaseError, InterfaceError, OperationalError, connection
+from django.db import InterfaceError, InternalError, OperationalError, connection
 from django.utils import timezone
+from psycopg.errors import ReadOnlySqlTransaction
 
 from jobsite import dispatch
 from jobsite.db.locks import DatabaseLock, FileLock, database_lock, dispatcher_stopped
 from jobsite.dispatch import Dispatcher, JobError, Stop, error_wait
 from jobsite.models import JobRun
-from jobsite.ops.jobs import Journal
 from tests.conftest import NOW
 from tests.servers import until
 
@@ -61,6 +61,16 @@ class Held:
         self.has_it = False
 
 
+class Unstored(Dispatcher):
+    """A dispatcher without rows of its jobs, which needs no database."""
+
+    def _load(self):
+        pass
+
+    def _store(self, lane):
+        pass
+
+
 @pytest.fixture
 def stop():
     return Stop()
@@ -90,9 +100,9 @@ def run(dispatcher, stop, condition):
         thread.join()
 
 
-def make(stop, *lanes, lock=None, **options):
+def make(stop, *lanes, lock=None, kind=Unstored, **options):
     names = {str(number): jobs for number, jobs in enumerate(lanes)}
-    return Dispatcher(names, lock=lock or Held(), stop=stop, **options)
+    return kind(names, lock=lock or Held(), stop=stop, **options)
 
 
 def test_jobs_of_a_lane_take_turns(stop):
@@ -166,7 +176,10 @@ def test_error_of_one_job_does_not_stop_the_others(stop, caplog, monkeypatch):
     """Also an error of the database, such as a timeout for a lock. Each error is noted, and the job waits."""
     monkeypatch.setattr(dispatch, "_is_connected", lambda: True)
     monkeypatch.setattr(dispatch, "MAX_ERROR_WAIT", 60)
-    errors = (ValueError("bug"), OperationalError("lock"), JobError("No server", wait=timedelta(hours=1)))
+    read_only = InternalError()
+    read_only.__cause__ = ReadOnlySqlTransaction()
+    late = JobError("No server", wait=timedelta(hours=1))
+    errors = (ValueError("bug"), OperationalError("lock"), late, read_only)
     broken = [FakeJob(error, 1) for error in errors]
     for job in broken:
         job.run = lambda item, job=job: (job.done.append(item), FakeJob.run(job, item))[1]
@@ -175,14 +188,14 @@ def test_error_of_one_job_does_not_stop_the_others(stop, caplog, monkeypatch):
     started_at = monotonic()
 
     run(dispatcher, stop, lambda: other.done == [2, 3])
-    assert dispatcher.outcomes == {"done": 2, "error": 3}
+    assert dispatcher.outcomes == {"done": 2, "error": 4}
     assert [job.done for job in broken] == [[error] for error in errors]  # not tried again at once
-    works = dispatcher.works[:3]
-    assert [work.row.error for work in works] == ["ValueError", "OperationalError", "No server"]
-    assert [round((work.wait_until - started_at) / 3600) for work in works] == [0, 0, 1]
-    assert [record.levelname for record in caplog.records if "failed" in record.msg] == ["ERROR"] + 2 * [
-        "WARNING"
-    ]
+    works = dispatcher.works[:4]
+    names = ["ValueError", "OperationalError", "No server", "ReadOnlySqlTransaction"]
+    assert [work.row.error for work in works] == names
+    assert [round((work.wait_until - started_at) / 3600) for work in works] == [0, 0, 1, 0]
+    levels = [record.levelname for record in caplog.records if "failed" in record.msg]
+    assert levels == ["ERROR", "WARNING", "WARNING", "WARNING"]
 
 
 def test_waits_after_errors_are_bounded():
@@ -223,7 +236,7 @@ def test_row_of_each_job_is_stored(stop):
     JobRun.objects.create(name="JobOfAnotherRelease")
     JobRun.objects.create(name="FakeJob", completed_at=NOW, outcomes={"done": 5}, position="7")
     later = NOW + timedelta(minutes=1)
-    dispatcher = make(stop, [FakeJob(1, ValueError("bug"))], journal=Journal(), now=lambda: later)
+    dispatcher = make(stop, [FakeJob(1, ValueError("bug"))], kind=Dispatcher, now=lambda: later)
 
     assert dispatcher.run_once()
     [row] = JobRun.objects.all()
@@ -232,20 +245,25 @@ def test_row_of_each_job_is_stored(stop):
 
 
 @pytest.mark.usefixtures("_fast")
-def test_rows_are_stored_every_half_a_minute(stop):
-    class Counted:
-        saved = 0
+def test_rows_are_stored_every_half_a_minute(stop, monkeypatch):
+    stored, job = [], FakeJob(*range(50))
+    monkeypatch.setattr(Unstored, "_store", lambda self, lane: stored.append(lane))
+    run(make(stop, [job]), stop, lambda: len(job.done) == 50)
+    assert len(stored) == 2  # at the beginning and at the end
 
-        def load(self, rows):
-            pass
 
-        def save(self, rows):
-            self.saved += 1
-            raise DatabaseError  # does not end the lanes
+@pytest.mark.usefixtures("_fast")
+def test_table_of_the_jobs_that_is_locked_stops_no_job(stop, monkeypatch, caplog):
+    monkeypatch.setattr(dispatch, "_is_connected", lambda: True)
+    monkeypatch.setattr(Dispatcher, "_load", lambda self: None)
 
-    journal, job = Counted(), FakeJob(*range(50))
-    run(make(stop, [job], journal=journal), stop, lambda: len(job.done) == 50)
-    assert journal.saved == 2  # at the beginning and at the end
+    def locked(*args, **options):
+        raise OperationalError("lock")
+
+    monkeypatch.setattr(JobRun.objects, "bulk_create", locked)
+    job = FakeJob(1, 2)
+    run(make(stop, [job], kind=Dispatcher), stop, lambda: job.done == [1, 2])
+    assert "How the jobs go was not stored: OperationalError" in caplog.text
 
 
 @pytest.mark.django_db
@@ -253,7 +271,7 @@ def test_rows_are_stored_every_half_a_minute(stop):
 @pytest.mark.each_database
 def test_restore_gets_the_lock_of_an_active_dispatcher(stop):
     lock = database_lock()
-    dispatcher = Dispatcher({"a": [FakeJob(1)]}, lock=lock, stop=stop)
+    dispatcher = make(stop, [FakeJob(1)], lock=lock)
     thread = threading.Thread(target=dispatcher.run)
     thread.start()
     try:

@@ -76,8 +76,9 @@ def test_files_of_spreadsheet_programs_are_read():
 def test_values_that_a_program_could_not_write_are_known():
     """In the languages of the site, as texts and as errors."""
     errors = [
-        "#N/A", "#REF!", "#NAME?", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!", "#SPILL!", "#CALC!", "Err:502",
+        "#N/A", "#REF!", "#NAME?", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!", "#SPILL!", "#CALC!", "#N/D!",
         "#NV", "#BEZUG!", "#VALEUR!", "#NOM ?", "#WAARDE!", "#N/B", "########", "1.23457E+15", "3,24771E+11",
+        "Err:502",
     ]  # fmt: skip
     texts = ["C#", "#1 nurse", "# N/A", "N/A", "#hiring!", "Err: 502", "E+10", "##"]
     cells = [f'<c t="e"><v>{text}</v></c>' for text in errors]

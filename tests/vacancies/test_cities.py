@@ -4,7 +4,8 @@ import pytest
 from django.core.management import CommandError
 
 from tests.vacancies.commands import run
-from vacancies.cities import countries, find_cities, find_city, regions
+from vacancies import cities
+from vacancies.cities import FOLDER, countries, find_cities, find_city, regions
 from vacancies.exchange.geonames import Row, city_files
 
 
@@ -52,7 +53,32 @@ def test_cities_are_found_by_their_names_in_every_language():
 def test_the_largest_city_of_a_name_is_found():
     assert [city.population for city in find_cities("Halle", "BE")] == [34479, 7200]
     assert find_city("Halle", "BE").population == 34479
-    assert find_cities("Columbia", "US", "Missouri")[0].region == "Missouri"
+    assert find_cities("Columbia", "US", region="Missouri")[0].region == "Missouri"
+
+
+def test_a_city_with_two_spellings_of_a_name_is_found_once():
+    # "Saint-Vith" and "Sankt Vith", "Sankt Augustin" and "St. Augustin"
+    found = [[city.name for city in find_cities(name, "BE")] for name in ("St. Vith", "Saint-Trond")]
+    assert found == [["Saint-Vith"], ["Saint-Trond"]]
+    assert place("Sankt Augustin", "DE") == ("Sankt Augustin", "DE", "North Rhine-Westphalia")
+    assert find_cities("VLG", "BE") == []  # a code of a region
+
+
+def test_a_search_for_a_city_decodes_its_row_only(monkeypatch):
+    decoded = []
+    monkeypatch.setattr(cities, "_row", lambda line: decoded.append(line) or json.loads(line.rstrip(",")))
+    cities._named.cache_clear()
+    assert find_cities("Kortrijk")[0].country == "BE"
+    assert len(decoded) == 1
+
+
+def test_names_with_any_sign_are_found():
+    for country in ("BE", "NL"):
+        rows = json.loads((FOLDER / f"{country}.json").read_text())["cities"]
+        names = [name for row in rows for name in row[5:] if not name.isalpha()]
+        assert [name for name in names if not find_cities(name, country)] == []
+    for name in ("L'Isle-d'Abeau", "Weißenfels", "Halle (Saale)", "Saint-Ouen-l'Aumône"):
+        assert find_cities(name), name
 
 
 @pytest.mark.slow("reads all cities")

@@ -286,11 +286,11 @@ def test_audit_finds_no_differences(every_kind, settings):
 
 
 @pytest.mark.slow("audits pages twice")
-def test_sample_of_an_audit_has_what_ends_or_changed_last(at, settings, monkeypatch):
+def test_sample_of_an_audit_has_what_changed_last(at, settings, monkeypatch):
     settings.CAREER_SITE = True
     for day in range(1, 13):
         make_vacancy(publish_from=at - timedelta(days=100 + day))
-    ending = make_vacancy(publish_until=at + timedelta(minutes=1), publish_from=at - timedelta(days=200))
+    make_vacancy()
     changed = make_vacancy(publish_from=at - timedelta(days=300))
     Vacancy.objects.exclude(pk=changed.pk).update(updated_at=at - timedelta(days=9))
     asked = []
@@ -302,15 +302,12 @@ def test_sample_of_an_audit_has_what_ends_or_changed_last(at, settings, monkeypa
         asked.clear()
         return found
 
-    code, summary, lines = run("audit_visibility", "--sample", "4", "--seed", "7")
-    first = pages()
-    assert (code, lines, len(first), {ending.pk, changed.pk} <= first) == (0, [], 4, True)
+    code, summary, lines = run("audit_visibility", "--sample", "4")
+    asked_for = pages()
+    assert (code, lines, len(asked_for), changed.pk in asked_for) == (0, [], 4, True)
     assert summary == (
-        "A sample of 4 (--seed 7) of 14 vacancies at 2026-03-02 09:30:15, 14 of them published: "
-        "no disagreements."
+        "A sample of 4 of 14 vacancies at 2026-03-02 09:30:15, 14 of them published: no disagreements."
     )
-    assert run("audit_visibility", "--sample", "4", "--seed", "7")[0] == 0
-    assert pages() == first
 
 
 @pytest.fixture

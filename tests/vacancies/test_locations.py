@@ -3,7 +3,7 @@ from random import Random
 import pytest
 
 from vacancies.cities import find_cities
-from vacancies.locations import places_of
+from vacancies.locations import cities_named, places_of
 
 # Without a country before the text: Belgium.
 PLACES = {
@@ -82,8 +82,9 @@ NO_PLACES = [
     "België", "Vlaanderen", "Limburg", "Luxembourg",  # a province, a country
     "Gent, Antwerpen", "Mechelen, Antwerpen",  # two cities, or a city and its province
     "Lille", "US: Paris",  # one in the country, one that the world knows
-    "US: London", "US: Mailand", "DE: Wien", "FR: Londres",  # in no file
-    "FR: 38 - ST PRIEST", "FR: 75 - LYON", "CH-8001 Zürich", "A-1010 Wien", "3000 Bern", "99 - Gent",
+    "US: London", "US: Mailand", "DE: Wien", "FR: Londres", "US: Dover", "US: Lima", "FR: Bologne",  # abroad
+    "FR: Dép. 38 - ST PRIEST", "FR: 38 - ST PRIEST", "FR: 75 - LYON",
+    "CH-8001 Zürich", "A-1010 Wien", "3000 Bern", "99 - Gent",
     ": Springfield", "Seoul, South Korea", "London, UK", "US: Tbilisi, Georgia", "US: Singapore",
     "LU: Luxembourg", "US: Virginia", "US: Washington", "US: District of Columbia", "US: Mobile",
     "US: Springfield",  # several of the same size
@@ -111,6 +112,13 @@ def test_places_are_read_from_locations():
 
 def test_uncertain_locations_have_no_places():
     assert {text: found for text in NO_PLACES if (found := read(text))} == {}
+
+
+def test_visitors_name_a_city_with_its_country_and_do_not_mean_a_namesake_of_a_region():
+    found = [cities_named(text) for text in ("gent belgium", "Halle Saale", "Paris Texas", "Flanders")]
+    assert [[(city.name, city.country) for city in cities] for cities in found] == [
+        [("Gent", "BE")], [("Halle (Saale)", "DE")], [("Paris", "US")], [],
+    ]  # fmt: skip
 
 
 def test_places_have_the_coordinates_of_the_city():

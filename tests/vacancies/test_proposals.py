@@ -152,12 +152,12 @@ def test_languages_are_proposed_and_written(at):
 
 def test_what_changes_after_the_proposal_stays(vacancies, at):
     found = proposals.propose_places(["BE"], at=at)
-    rows = [(pk, each) for each in found if each.places for pk in each.pks]
+    rows = [(pk, each) for each in found if each.value for pk in each.pks]
     Place.objects.create(vacancy=Vacancy.objects.get(pk=1), locality="Ghent", country="BE")
     Vacancy.objects.filter(pk=2).update(location="Ghent")
     Vacancy.objects.filter(pk=3).delete()
     written = proposals.Written()
-    proposals.write_places(rows, written, at=at)
+    proposals.write_values(rows, written, at=at)
     types = proposals.propose_employment_types()
     FilterOption.objects.update(employment_type="OTHER")
     proposals.write_employment_types(types, written)
@@ -171,14 +171,14 @@ def test_what_changes_after_the_proposal_stays(vacancies, at):
 
 
 def test_an_interrupted_run_can_be_repeated(vacancies, monkeypatch):
-    write = propose_facts.write_places
+    write = propose_facts.write_values
 
     def interrupted(*args, **kwargs):
         write(*args, **kwargs)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(propose_facts, "BATCH", 2)
-    monkeypatch.setattr(propose_facts, "write_places", interrupted)
+    monkeypatch.setattr(propose_facts, "write_values", interrupted)
     code, _, lines = run("propose_facts", "--country", "BE", "--yes")
     assert (code, lines[-1]) == (
         130,

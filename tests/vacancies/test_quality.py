@@ -82,20 +82,23 @@ def test_facts_that_are_missing_are_named_counted_and_found(settings: Any) -> No
 ONE_GENDER = {
     "de": [
         "Krankenschwester", "Verkäufer", "VERKÄUFERIN in Teilzeit", "Leiter Einkauf", "Entwickler Java",
-        "Krankenpfleger (Teilzeit)", "Industriekaufmann",
+        "Krankenpfleger (Teilzeit)", "Industriekaufmann", "Straßenbauer", "Psychologe", "Handwerker, Berlin",
     ],
-    "fr": ["Vendeur", "Infirmière", "Technicien de maintenance", "Éducateur spécialisé", "Aide-soignante"],
-    "nl": ["Kapster", "Verpleegster", "Poetsvrouw", "Timmerman"],
+    "fr": ["Vendeur", "Infirmière", "Technicien de maintenance", "Éducateur spécialisé", "Aide-soignante",
+           "Couturière", "Contrôleur - Lille"],
+    "nl": ["Kapster", "Verpleegster", "Poetsvrouw", "Timmerman", "Barman", "Kokkin"],
 }  # fmt: skip
 EVERYBODY = {
     "de": [
         "Verkäufer (m/w/d)", "Verkäufer/in", "Verkäufer/-in", "Verkäufer:in", "Verkäufer*in", "VerkäuferIn",
         "Verkäufer(in)", "Pflegekraft", "Reinigungskraft", "Computer", "Account Manager", "Leitung Einkauf",
         "Krankenschwester / Krankenpfleger", "Verkäufer (gn)", "Fachangestellte", "Kochkurs", "Leiter-Team",
+        "Verkäuferin und Verkäufer", "Verkäufer (m-w-d)", "Koch (Mensch)", "Verkäufer mwd", "Koch (gn*)",
     ],
     "fr": [
         "Vendeur (H/F)", "Vendeur·se", "Vendeur.euse", "Vendeur-se", "Directeur/Directrice", "Secrétaire",
         "Vendeur ou vendeuse", "Chef de projet", "Computer scientist", "Direction",
+        "Vendeuse, vendeur", "Vendeur et vendeuse", "Vendeur H-F", "Vendeur HF",
     ],
     "nl": ["Kapper", "Kapster (m/v/x)", "Kapper/kapster", "Kapper of kapster", "Webmaster", "Leraar"],
     "en": ["Waitress", "Verkäufer"],  # no rule

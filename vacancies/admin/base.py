@@ -19,7 +19,6 @@ from django_prose_editor.widgets import AdminProseEditorWidget
 from unfold.forms import PaginationInlineFormSet
 
 from jobsite.admin.base import JobsiteAdmin, RowsInline
-from jobsite.fields import PastedEmailField
 from jobsite.text.html_tables import HAS_TABLE
 from jobsite.types import UserRequest
 from vacancies.fields import HtmlField, html_fields
@@ -63,9 +62,8 @@ def storage_errors_as_507(view: Callable[..., HttpResponse]) -> Callable[..., Ht
 class ContentAdmin(JobsiteAdmin):
     """An admin page with rich texts and images."""
 
-    formfield_overrides = {
-        HtmlField: {"widget": ProseWidget, "strip": False},
-        models.EmailField: {"form_class": PastedEmailField},
+    formfield_overrides = JobsiteAdmin.formfield_overrides | {
+        HtmlField: {"widget": ProseWidget, "strip": False}
     }
 
     def formfield_for_dbfield(

@@ -1,12 +1,15 @@
-"""The base class of admin pages of rows that belong to a vacancy (docs/decisions.md #56)."""
+"""Pages of rows that belong to a vacancy, and the choice of a brand (docs/decisions.md #56)."""
 
+from typing import Any
+
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
 
-from jobsite.admin.base import JobsiteAdmin, as_id
+from jobsite.admin.base import JobsiteAdmin
 from jobsite.types import UserRequest
-from vacancies.access import scope_to_brands
+from vacancies.access import brands_of, scope_to_brands
+from vacancies.querysets import EVERY_BRAND
 
 
 class BrandScopedAdmin(JobsiteAdmin):
@@ -17,7 +20,11 @@ class BrandScopedAdmin(JobsiteAdmin):
     def get_queryset(self, request: UserRequest) -> QuerySet:
         return scope_to_brands(request.user, super().get_queryset(request), self.vacancy)
 
-    def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
-        """Check access: Django's view does not use `get_queryset`."""
-        get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
-        return super().history_view(request, object_id, **kwargs)
+
+def brand_choices(field: Any, user: User) -> None:
+    """Let `field` offer the brands of `user`. All brands are for users who work for every brand."""
+    field.queryset = brands_of(user)
+    if not user.has_perm(EVERY_BRAND):
+        field.required, field.empty_label = True, None
+    else:
+        field.empty_label = _("All brands")

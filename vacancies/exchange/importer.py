@@ -130,9 +130,7 @@ class Importer:
                     self.report.unchanged += 1
                 else:
                     text = "An earlier item of the same source has this id and other content."
-                    self.report.refuse(
-                        row.name, Remark("", "duplicate", text), id=item["id"], is_id_shown=True
-                    )
+                    self.report.refuse(row.name, Remark("", "duplicate", text), id=item["id"])
                 continue
             seen[item["id"]] = digest
             try:
@@ -146,12 +144,10 @@ class Importer:
                         self._import_item(row, item, locked.first())
             except _RowRefusedError as refusal:
                 self._rows.clear()
-                self.report.refuse(row.name, refusal.remark, id=item["id"], is_id_shown=True)
+                self.report.refuse(row.name, refusal.remark, id=item["id"])
             except DatabaseError as error:
                 self._rows.clear()
-                self.report.refuse(
-                    row.name, Remark("", "database", str(error)), id=item["id"], is_id_shown=True
-                )
+                self.report.refuse(row.name, Remark("", "database", str(error)), id=item["id"])
 
     def _import_item(self, row: Row, item: JsonObject, stored: Vacancy | None) -> None:
         """Create the vacancy of `item`, or update `stored`. Raise _RowRefusedError, or _ChangedError if the

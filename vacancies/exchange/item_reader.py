@@ -44,23 +44,19 @@ class ItemReader:
     def read(self, row: Row) -> JsonObject | None:
         """Return the validated item of `row`. Return None if the row was refused."""
         if isinstance(row.item, InvalidLine):
-            self.report.refuse(row.name, Remark("", "json", row.item.reason), is_id_shown=True)
+            self.report.refuse(row.name, Remark("", "json", row.item.reason))
             return None
         changes: list[Remark] = []
         serializer = ItemSerializer(data=row.item, context={"zone": row.zone, "changes": changes})
         pk = row.item.get("id") if isinstance(row.item, dict) else None
         if (key := repeated_key(row.item)) is not None:
-            self.report.refuse(
-                row.name,
-                Remark(str(key), "repeated_key", "Occurs more than once in this item."),
-                id=pk,
-                is_id_shown=True,
-            )
+            remark = Remark(str(key), "repeated_key", "Occurs more than once in this item.")
+            self.report.refuse(row.name, remark, id=pk)
             return None
         if row.is_from_service:
             del serializer.fields["status"]
         if not serializer.is_valid():
-            self.report.refuse(row.name, *faults(serializer.errors), id=pk, is_id_shown=True)
+            self.report.refuse(row.name, *faults(serializer.errors), id=pk)
             return None
         item = dict(serializer.validated_data)
         unknown = row.item.keys() - serializer.fields.keys()
@@ -68,7 +64,7 @@ class ItemReader:
         if not row.is_from_service:  # a service publishes what it lists
             errors += _state_keys(unknown)
         if errors:
-            self.report.refuse(row.name, *errors, id=pk, is_id_shown=True)
+            self.report.refuse(row.name, *errors, id=pk)
             return None
         if not item.get("language", "stated"):  # an empty one must not undo a guess
             del item["language"]

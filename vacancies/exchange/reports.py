@@ -141,6 +141,9 @@ class VacancyReport(Report):
     def has_changed(self) -> bool:
         return bool(self.created or self.updated or self.moved or self.related or self.typed)
 
+    def refuse(self, row: str, *remarks: Remark, id: object = None, is_id_shown: bool = True) -> None:
+        super().refuse(row, *remarks, id=id, is_id_shown=is_id_shown)
+
     def note(self, row: Row, item: JsonObject, field: str, code: str, text: str) -> None:
         """Record that the `item` of `row` was imported with a change."""
         self.add("note", row.name, Remark(field, code, text), id=item["id"], is_id_shown=True)

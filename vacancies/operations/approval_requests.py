@@ -84,13 +84,18 @@ def check_conflicts(waiting: Approval, changes: Content, author: User | None, se
         raise RequestConflictError(waiting, fields)
 
 
-def authors_of(approval: Approval) -> dict[str, User | None]:
-    """Return who asked for each change of `approval`, also in requests that it replaced."""
+def requests_of(approval: Approval) -> list[Approval]:
+    """Return the requests that `approval` contains: those that it replaced, in order, and itself."""
     earlier = Approval.objects.filter(vacancy=approval.vacancy_id, pk__lt=approval.pk)
     decided = earlier.exclude(outcome=Approval.Outcome.REPLACED).aggregate(pk=Max("pk"))["pk"] or 0
+    return [*earlier.filter(pk__gt=decided).select_related("submitted_by").order_by("pk"), approval]
+
+
+def authors_of(approval: Approval) -> dict[str, User | None]:
+    """Return who asked for each change of `approval`."""
     found: dict[str, User | None] = {}
     before: Content = {}
-    for each in (*earlier.filter(pk__gt=decided).select_related("submitted_by").order_by("pk"), approval):
+    for each in requests_of(approval):
         found |= dict.fromkeys(changed_content(before, each.changes), each.submitted_by)
         before = each.changes
     return found
@@ -143,16 +148,7 @@ def why_not_decide(approval: Approval, user: User) -> str:
     or an earlier request that it contains, nor who changed the texts since then."""
     if not user.has_perm(APPROVE):
         return _("You do not have the permission to approve.")
-    since = Approval.objects.filter(
-        vacancy=approval.vacancy_id,
-        outcome__in=(Approval.Outcome.APPROVED, Approval.Outcome.SENT_BACK, Approval.Outcome.WITHDRAWN),
-    ).aggregate(at=Max("decided_at"))["at"]
-    submitted = Approval.objects.filter(
-        vacancy=approval.vacancy_id, outcome__in=(Approval.Outcome.WAITING, Approval.Outcome.REPLACED)
-    )
-    if since:
-        submitted = submitted.filter(submitted_at__gt=since)
-    if submitted.filter(submitted_by=user).exists():
+    if any(each.submitted_by == user for each in requests_of(approval)):
         return _("You submitted this request. Another person has to approve it.")
     changed = Version.objects.filter(
         vacancy=approval.vacancy_id,

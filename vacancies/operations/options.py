@@ -1,25 +1,28 @@
 """The options of vacancies: those of one vacancy, and merging options."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from urllib.parse import parse_qsl, urlencode
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.dispatch import Signal
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from vacancies.choices import Keyword
-from vacancies.models import Approval, FilterOption, SavedView, Vacancy, VacancyOption, VacancyTemplate
+from vacancies.models import (
+    Approval,
+    Autosave,
+    FilterOption,
+    SavedView,
+    Vacancy,
+    VacancyOption,
+    VacancyTemplate,
+)
 
 BATCH = 500
-# What other apps do, before anything is locked, when values of a filter are replaced: called with its keyword
-# and the new values by old value.
-FOLLOWERS: list[Callable[[str, Mapping[str, str]], object]] = []
-
-
-def values_replaced(keyword: str, new: Mapping[str, str]) -> None:
-    for follow in FOLLOWERS:
-        follow(keyword, new)
+# Sent before anything is locked, with the `keyword` of a filter and its `new` values by old value.
+values_replaced = Signal()
 
 
 def save_options(*, vacancy: Vacancy, keyword: Keyword, pks: Iterable[int]) -> None:
@@ -41,7 +44,8 @@ def merge_options(*, into: FilterOption, others: Iterable[FilterOption]) -> int:
     others, keyword = list(others), into.filter.keyword
     merged = [option.pk for option in others]
     with transaction.atomic():
-        values_replaced(keyword, {option.value: into.value for option in others})
+        values = {option.value: into.value for option in others}
+        values_replaced.send(FilterOption, keyword=keyword, new=values)
         links = VacancyOption.objects.filter(option__in=merged)
         # Locked in the same order as by a save of a vacancy, to avoid deadlocks: the vacancies, then the
         # options. From here on, nobody can choose an option that is deleted below.
@@ -72,7 +76,7 @@ def merge_options(*, into: FilterOption, others: Iterable[FilterOption]) -> int:
 
 
 def _replace_in_contents(into: FilterOption, merged: list[int]) -> None:
-    """Replace the options in templates and in the requests that wait for approval."""
+    """Replace the options in templates, in the requests that wait for approval, and in what is not saved."""
     keyword, new = into.filter.keyword, (into.pk, into.label)
     for rows, field in ((VacancyTemplate.objects.all(), "content"), (Approval.objects.waiting(), "changes")):
         for row in rows.filter(**{f"{field}__has_key": keyword}).select_for_update():
@@ -80,6 +84,11 @@ def _replace_in_contents(into: FilterOption, merged: list[int]) -> None:
             pairs = dict(new if pk in merged else (pk, label) for pk, label in content[keyword])
             content[keyword] = [list(pair) for pair in pairs.items()]
             row.save(update_fields=[field])
+    texts = {str(pk): str(into.pk) for pk in merged}
+    for typed in Autosave.objects.filter(data__has_key=keyword).select_for_update():
+        data = typed.data or {}
+        data[keyword] = list(dict.fromkeys(texts.get(each, each) for each in data[keyword]))
+        typed.save(update_fields=["data"])
 
 
 def _replace_in_views(into: FilterOption, merged: list[int]) -> None:

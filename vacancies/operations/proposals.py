@@ -1,41 +1,41 @@
 """Facts that existing texts state: the places of vacancies, by their locations, their languages, and the
 employment types of options, by their labels. What is filled in is not overwritten."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Count, QuerySet
 
 from jobsite.languages import site_language
-from jobsite.types import JsonObject
 from vacancies.choices import WorkPlace
 from vacancies.employment_types import employment_type_of
-from vacancies.history.versions import Content
 from vacancies.locations import places_of
 from vacancies.models import FilterOption, Vacancy, needs_approval
 from vacancies.operations.save import ConflictError, save_content
 
+_EMPTY: dict[str, Any] = {"places": [], "language": ""}
+
 
 @dataclass
-class PlaceProposal:
-    """The places of the vacancies `pks`, which have the same location. Without `places`, it is unclear."""
+class Proposal:
+    """The value of a column of the vacancies `pks`. Without a value, it is unclear or not recognised."""
 
-    location: str
-    places: list[JsonObject]
+    column: str  # "places" or "language"
+    value: Any
+    location: str = ""  # of all these vacancies, if the value is that of their location
     pks: list[int] = field(default_factory=list)
     waiting: int = 0  # vacancies that are left out, because their change needs approval
 
-
-@dataclass
-class LanguageProposal:
-    """The language of the texts of the vacancies `pks`, which state none. "": it is not recognised."""
-
-    language: str
-    pks: list[int] = field(default_factory=list)
-    waiting: int = 0  # as of places
+    def add(self, vacancy: Vacancy, *, at: datetime) -> None:
+        if self.value and _is_waiting(vacancy, self.column, at=at):
+            self.waiting += 1
+        else:
+            self.pks.append(vacancy.pk)
 
 
 @dataclass
@@ -47,54 +47,43 @@ class TypeProposal:
 
 @dataclass
 class Written:
-    vacancies: int = 0
-    languages: int = 0
-    options: int = 0
+    counts: Counter[str] = field(default_factory=Counter)  # by column; "options": of employment types
     skipped: int = 0  # vacancies that changed since the proposal
     failed: list[tuple[int, str]] = field(default_factory=list)  # vacancy and reason
 
     def __str__(self) -> str:
-        text = in_words(self.vacancies, self.languages, self.options)
-        return text + (f"; {self.skipped} vacancies had changed meanwhile" if self.skipped else "")
+        return in_words(self.counts) + (
+            f"; {self.skipped} vacancies had changed meanwhile" if self.skipped else ""
+        )
 
 
-def in_words(places: int, languages: int, options: int) -> str:
-    also = f", languages of {languages}" if languages else ""
-    return f"places of {places} vacancies{also} and employment types of {options} options"
+def in_words(counts: Counter[str]) -> str:
+    also = f", languages of {counts['language']}" if counts["language"] else ""
+    return f"places of {counts['places']} vacancies{also} and employment types of {counts['options']} options"
 
 
-def propose_places(countries: Collection[str], *, at: datetime) -> list[PlaceProposal]:
+def propose_places(countries: Collection[str], *, at: datetime) -> list[Proposal]:
     """Return the places of vacancies that have none, neither places of work nor countries for remote work, by
     location, those of most vacancies first. `countries` are those of locations that name none."""
-    vacancies = _without_places().only(
-        "location", "status", "publish_from", "publish_until", "brand__requires_approval"
-    )
-    found: dict[str, PlaceProposal] = {}
-    for vacancy in vacancies.order_by("pk"):
+    columns = "location", "status", "publish_from", "publish_until", "brand__requires_approval"
+    found: dict[str, Proposal] = {}
+    for vacancy in _without("places").only(*columns).order_by("pk"):
         location = vacancy.location
         if location not in found:
-            found[location] = PlaceProposal(location, places_of(location, countries))
-        if _is_waiting(vacancy, "places", at=at):
-            found[location].waiting += 1
-        else:
-            found[location].pks.append(vacancy.pk)
+            found[location] = Proposal("places", places_of(location, countries), location)
+        found[location].add(vacancy, at=at)
     return sorted(found.values(), key=lambda each: (-len(each.pks), each.location))
 
 
-def propose_languages(*, at: datetime) -> list[LanguageProposal]:
+def propose_languages(*, at: datetime) -> list[Proposal]:
     """Return the languages of vacancies that state none and whose texts are not in that of the site, those of
     most vacancies first."""
-    found: dict[str, LanguageProposal] = {}
-    for vacancy in _without_language().order_by("pk").iterator(chunk_size=500):
+    found: dict[str, Proposal] = {}
+    for vacancy in _without("language").order_by("pk").iterator(chunk_size=500):
         language = vacancy.recognised_language()
-        if language == site_language():
-            continue
-        proposal = found.setdefault(language, LanguageProposal(language))
-        if language and _is_waiting(vacancy, "language", at=at):
-            proposal.waiting += 1
-        else:
-            proposal.pks.append(vacancy.pk)
-    return sorted(found.values(), key=lambda each: (not each.language, -len(each.pks), each.language))
+        if language != site_language():
+            found.setdefault(language, Proposal("language", language)).add(vacancy, at=at)
+    return sorted(found.values(), key=lambda each: (not each.value, -len(each.pks), each.value))
 
 
 def propose_employment_types() -> list[TypeProposal]:
@@ -106,50 +95,22 @@ def propose_employment_types() -> list[TypeProposal]:
     return [each for each in found if each.employment_type]
 
 
-def write_places(rows: Iterable[tuple[int, PlaceProposal]], written: Written, *, at: datetime) -> None:
-    """Write the places of some vacancies, each by its id, in one transaction, and count them in `written`."""
-    proposals = dict(rows)
+def write_values(rows: Iterable[tuple[int, Proposal]], written: Written, *, at: datetime) -> None:
+    """Write the values of some vacancies, each by its id, in one transaction, and count them in `written`."""
     with transaction.atomic():
-        for pk, vacancy in _still(_without_places(), proposals, written):
-            if vacancy.location != proposals[pk].location:
+        for pk, each in rows:
+            column, same = each.column, {"location": each.location} if each.location else {}
+            vacancy = _without(column).filter(pk=pk, **same).first()
+            if vacancy is None or _is_waiting(vacancy, column, at=at):
                 written.skipped += 1
-            elif _save(vacancy, {"places": proposals[pk].places}, {"places": []}, written, at=at):
-                written.vacancies += 1
-
-
-def write_languages(rows: Iterable[tuple[int, str]], written: Written, *, at: datetime) -> None:
-    """Write the languages of some vacancies, each by its id, in one transaction, and count them."""
-    languages = dict(rows)
-    with transaction.atomic():
-        for pk, vacancy in _still(_without_language(), languages, written):
-            if _save(vacancy, {"language": languages[pk]}, {"language": ""}, written, at=at):
-                written.languages += 1
-
-
-def _still(
-    vacancies: QuerySet[Vacancy], wanted: Collection[int], written: Written
-) -> Iterable[tuple[int, Vacancy]]:
-    """Return those of `vacancies` that are still to be written, by id, and count the others as skipped."""
-    found = vacancies.in_bulk(wanted)
-    written.skipped += len(wanted) - len(found)
-    return sorted(found.items())
-
-
-def _save(vacancy: Vacancy, values: Content, base: Content, written: Written, *, at: datetime) -> bool:
-    """Save the `values` of one column and return whether it was done. `base`: the values before."""
-    [name] = values
-    if _is_waiting(vacancy, name, at=at):
-        written.skipped += 1
-        return False
-    try:
-        save_content(vacancy, values, base=base, author=None, at=at)
-    except ConflictError:
-        written.skipped += 1
-        return False
-    except ValidationError as error:
-        written.failed.append((vacancy.pk, " ".join(error.messages)))
-        return False
-    return True
+                continue
+            try:
+                save_content(vacancy, {column: each.value}, base={column: _EMPTY[column]}, author=None, at=at)
+                written.counts[column] += 1
+            except ConflictError:
+                written.skipped += 1
+            except ValidationError as error:
+                written.failed.append((pk, " ".join(error.messages)))
 
 
 def write_employment_types(proposals: Iterable[TypeProposal], written: Written) -> None:
@@ -157,16 +118,15 @@ def write_employment_types(proposals: Iterable[TypeProposal], written: Written) 
     with transaction.atomic():
         for each in proposals:
             still = FilterOption.objects.filter(pk=each.option.pk, employment_type="")
-            written.options += still.update(employment_type=each.employment_type)
+            written.counts["options"] += still.update(employment_type=each.employment_type)
 
 
-def _without_places() -> QuerySet[Vacancy]:
-    vacancies = Vacancy.objects.filter(places=None).exclude(location="").exclude(work_place=WorkPlace.REMOTE)
-    return vacancies.select_related("brand")
-
-
-def _without_language() -> QuerySet[Vacancy]:
-    return Vacancy.objects.filter(language="").select_related("brand")
+def _without(column: str) -> QuerySet[Vacancy]:
+    """Return the vacancies without a value that can be proposed: with a place of work, if it is places."""
+    found = Vacancy.objects.select_related("brand")
+    if column == "language":
+        return found.filter(language="")
+    return found.filter(places=None).exclude(location="").exclude(work_place=WorkPlace.REMOTE)
 
 
 def _is_waiting(vacancy: Vacancy, name: str, *, at: datetime) -> bool:

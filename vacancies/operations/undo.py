@@ -150,9 +150,8 @@ def _revert(
     version: Version, vacancy: Vacancy, result: BulkResult, *, author: User | None, at: datetime,
     forms: QuerySet | None,
 ) -> None:  # fmt: skip
-    """Write the values from before `version`, which recorded a save. What needs approval is submitted. Fields
-    that were changed since, and values that are not possible any more, are left out and named: a vacancy that
-    the save published must not stay public because of a reference that is taken now."""
+    """Write the values from before `version`, which recorded a save. What needs approval is submitted. What
+    was changed since, or is not possible any more, is left out and named, so that the rest is undone."""
     before = replay(Version.objects.filter(vacancy=vacancy.pk, pk__lt=version.pk))
     wanted = {name: before[name] for name in version.content if name in before}
     now, labels = read_content(vacancy), field_labels()

@@ -1,19 +1,18 @@
 """The names of cities in the languages of the site: "Lüttich" finds what is in Luik or Liège."""
 
 from functools import cache
-from pathlib import Path
 
+from vacancies.locations import CITY_NAMES
 from vacancies.search.words import folded, split_words
 
 WORDS_MAX = 4  # of a name: "bois le duc"
-_FILE = Path(__file__).parent / "city_names.txt"
 
 
 @cache
 def _names() -> dict[tuple[str, ...], list[tuple[str, ...]]]:
     """Return, for the words of each name, those of all names of the cities that have it."""
     found: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
-    for line in _FILE.read_text(encoding="utf-8").splitlines():
+    for line in CITY_NAMES.read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
             names = [tuple(split_words(folded(name))) for name in line.split("|")]
             for name in names:

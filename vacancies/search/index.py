@@ -4,8 +4,7 @@ changed since. A change is therefore found at once.
 The base, in the table SearchTerm, has the ids of the vacancies of each term, and:
 
 #base    number, time and size of the merge
-#words:  the words of the vacancies in a language, each on a line, without numbers
-#keys:   the same by key (`words.key`), each line with a key and its words
+#words:  and #keys:, see `vocabulary`
 #titles  words of titles and places, for corrections
 #order:  all ids in an order of the lists
 """
@@ -45,15 +44,8 @@ _CHANGES = "SELECT id, vacancy_id FROM vacancies_searchchange"
 _IN = {"postgresql": "= ANY(%s)", "sqlite": "IN (SELECT value FROM json_each(%s))"}
 _TERMS = "SELECT term, ids FROM vacancies_searchterm WHERE term {}"
 TEXTS = ("#titles", *WORDS)
-ORDERS = (
-    "-published_at",
-    "title",
-    "-title",
-    "closes_at",
-    "-closes_at",
-)  # published_at is the first, reversed
-
-
+# published_at is the first, reversed.
+ORDERS = ("-published_at", "title", "-title", "closes_at", "-closes_at")
 FORMAT = 2  # raise it when a rule of words or terms changes: the index is then made anew
 
 
@@ -171,6 +163,7 @@ class Index:
         self._texts: dict[str, str] = {}
         self._orders: dict[str, array[int]] = {}
         self._labels: tuple[object, Labels] = (None, Labels([]))
+        self.near = "", BitMap64()  # the last circle, and the vacancies in it
 
     # --- Changes ---
 
@@ -180,6 +173,7 @@ class Index:
         new, pks = copy(self), set(changes.values())
         entries, gone = read_entries(pks), BitMap64(pks)
         new.state, new.known, new.changed = state, self.known | changes, self.changed | gone
+        new.near = "", BitMap64()
         new.entries = {pk: entry for pk, entry in self.entries.items() if pk not in pks} | entries
         touched = {term for entry in entries.values() for term in entry.terms} | {"e"}
         new._bitmaps = {

@@ -22,8 +22,6 @@ CHANGES_MIN = 200
 BLOCK = 20_000  # vacancies whose terms are in memory
 ROWS = 10_000  # of a query
 
-_STORED = "SELECT term, ids FROM vacancies_searchterm WHERE term NOT LIKE '#%' AND term <> 'e'"
-
 
 def is_due() -> bool:
     """Whether there are so many changes that they should be merged, or the index must be made anew."""

@@ -17,14 +17,6 @@ class Command(BaseCommand):
         with dry_run(options["dry_run"]):
             changes = roles.create()
         verb = "Would set" if options["dry_run"] else "Set"
-        signed = [(role, zip("+-", names, strict=True)) for role, names in changes.items()]
-        self.finish(
-            f"{verb} {', '.join(changes)}." if changes else "Nothing changed.",
-            lines=[
-                f"{role}: {sign}{each}" for role, pairs in signed for sign, names in pairs for each in names
-            ],
-            changed=list(changes),
-            added={role: added for role, (added, _removed) in changes.items()},
-            removed={role: removed for role, (_added, removed) in changes.items()},
-            roles=list(roles.NAMES),
-        )
+        summary = f"{verb} {', '.join(changes)}." if changes else "Nothing changed."
+        lines = [f"{role}: {change}" for role, found in changes.items() for change in found]
+        self.finish(summary, lines=lines, changed=changes, roles=list(roles.NAMES))

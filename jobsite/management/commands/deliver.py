@@ -19,7 +19,6 @@ from jobsite.dispatch import Dispatcher, Job, Stop
 from jobsite.office.approval_emails import ApprovalEmails
 from jobsite.office.closing_emails import ClosingEmails
 from jobsite.ops.commands import Command as BaseCommand
-from jobsite.ops.jobs import Journal
 from vacancies.search.merge import MergeJob
 
 
@@ -36,7 +35,7 @@ def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
         "others": others,
         "emails": [MailDelivery()],
     }
-    return Dispatcher(lanes, lock=database_lock(), stop=stop, journal=Journal())
+    return Dispatcher(lanes, lock=database_lock(), stop=stop)
 
 
 class Command(BaseCommand):

@@ -83,7 +83,6 @@ def test_ambiguous_and_unknown_places_are_told_and_keep_the_rest():
     assert "several places called “Halle”" in body
     assert "noindex" in body
     assert titles(body) == ["Nurse"]
-    assert "Halle, Flanders, Belgium (Deurne)" in links(body)  # another one
     path = links(body)["Halle, Flanders, Belgium"]
     assert path.startswith("/jobs?filter%5Bsearch%5D=nurse&filter%5Bnear%5D=50.734%2C4.235%2C10&place=Halle")
     chosen = get(client, path)

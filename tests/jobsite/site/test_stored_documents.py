@@ -2,10 +2,13 @@
 
 import gzip
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connections
+from django.test import Client
 from django.utils import timezone
 
 from jobsite.db.locks import FileLock
@@ -15,7 +18,7 @@ from tests.factories import make_brand, make_vacancy
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.slow("commits: a thread makes the documents"),
+    pytest.mark.slow("commits: a transaction has no revision"),
 ]
 FEED, PART = "/feeds/indeed.xml", "/sitemap-0.xml"
 HOST = "jobs.harbour.example.com"
@@ -34,7 +37,7 @@ def made(monkeypatch: Any) -> list[str]:
     """The kinds of documents that were made."""
     kinds: list[str] = []
     store = Document.store
-    monkeypatch.setattr(Document, "store", lambda document: (kinds.append(document.kind), store(document)))
+    monkeypatch.setattr(Document, "store", lambda document: (kinds.append(document.kind), store(document))[1])
     return kinds
 
 
@@ -113,6 +116,24 @@ def test_others_wait_while_one_makes_the_document(client, monkeypatch):
     assert body(client.get(FEED))
 
 
+def test_requests_at_once_make_it_once(monkeypatch, made):
+    make_vacancy(places=(GHENT,))
+    both, make = threading.Barrier(2), Document.make
+    monkeypatch.setattr(
+        Document, "make", lambda document, revision: (both.wait(20), make(document, revision))[1]
+    )
+
+    def ask(_number: int) -> bytes:
+        try:
+            return body(Client().get(FEED))
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(ask, range(2))
+    assert (made, first) == (["indeed"], second)
+
+
 def test_a_document_that_cannot_be_stored_is_a_503(client, monkeypatch, tmp_path, caplog):
     make_vacancy(places=(GHENT,))
     folder().chmod(0o755)
@@ -137,13 +158,22 @@ def test_a_document_that_cannot_be_stored_is_a_503(client, monkeypatch, tmp_path
 
 def test_spellings_of_the_host_make_no_further_documents(client, made, settings):
     settings.ALLOWED_HOSTS = [".example.org", "example.org"]
-    body(client.get("/sitemap.xml", HTTP_HOST="example.org"))
+    for host in ("example.org", "example.org:80"):  # the second with the port of the server
+        body(client.get("/sitemap.xml", HTTP_HOST=host))
     for host in ("Example.org", "example.org.", "example.org:1", "a.example.org"):
         assert client.get("/sitemap.xml", HTTP_HOST=host).status_code == 503, host
-    assert len(made) == 1
+    assert len(made) == 2
 
 
 def test_client_that_refuses_gzip_gets_the_stored_file(client, made):
     answer = client.get(FEED, headers={"accept-encoding": "gzip;q=0"})
     assert (answer.get("Content-Encoding"), answer["Vary"]) == (None, "Accept-Encoding")
     assert len(body(answer)) == int(answer["Content-Length"])
+
+
+def test_type_of_a_document_is_the_same_in_each_answer(client):
+    for method in (client.get, client.head):
+        for encoding in ("", "gzip"):
+            answer = method(FEED, headers={"accept-encoding": encoding})
+            assert answer["Content-Type"] == "application/xml; charset=utf-8", (method, encoding)
+            answer.close()

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django.asserts import assertContains
 
@@ -14,6 +15,7 @@ from tests.vacancies.admin.forms import LIST, errors, opened, page, saved, staff
 from vacancies.history.versions import record
 from vacancies.models import (
     Approval,
+    Autosave,
     Change,
     Filter,
     FilterOption,
@@ -199,10 +201,16 @@ def test_merge_replaces_options_in_what_refers_to_them(anna: Client) -> None:
     queries = f"brand=3&option={gent.pk}&option={ghent.pk}", f"option={other.pk}&state=draft"
     views = [SavedView.objects.create(name=query, query=query) for query in queries]
 
+    typed = Autosave.objects.create(
+        user=User.objects.create_user("ed"), saved_at=NOW,
+        data={"title": ["Cook"], "regions": [str(gent.pk), str(other.pk), str(ghent.pk)]},
+    )  # fmt: skip
+
     options.merge_options(into=ghent, others=[gent])
 
-    for row in (waiting, template, *views):
+    for row in (waiting, template, typed, *views):
         row.refresh_from_db()
+    assert typed.data == {"title": ["Cook"], "regions": [str(ghent.pk), str(other.pk)]}
     assert waiting.changes == {"regions": [[ghent.pk, "Ghent"]]}
     assert template.content == {"regions": [[other.pk, "Leuven"], [ghent.pk, "Ghent"]], "title": "Cook"}
     assert [view.query for view in views] == [f"brand=3&option={ghent.pk}", queries[1]]

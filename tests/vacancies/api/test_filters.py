@@ -7,6 +7,7 @@ from itertools import product
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -265,6 +266,21 @@ def test_circle_contains_what_a_plain_computation_says(at):
         wrong += [(centre, km, points[pks.index(pk)]) for pk in found ^ expected]
         smallest = min(smallest, len(expected))
     assert (wrong[:9], smallest > 0) == ([], True)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.slow("commits: a transaction has no revision")
+def test_circle_is_read_once_for_a_page_and_anew_after_a_change(client, settings, at):
+    settings.CAREER_SITE = True
+    place = {"locality": "Antwerp", "country": "BE", "latitude": "51.2", "longitude": "4.4"}
+    vacancy = make_vacancy(title="A", places=(place,))
+    with CaptureQueriesContext(connection) as queries:
+        client.get("/jobs?filter[near]=51.2,4.4,5")
+    assert sum("latitude_float" in each["sql"] for each in queries) == 1
+    for near, found in (("51.2,4.4,5", {"A"}), ("50,4.4,5", set()), ("51.2,4.4,5", {"A"})):
+        assert titles(client, **{"filter[near]": near}) == found
+    vacancy.places.update(latitude="50")
+    assert titles(client, **{"filter[near]": "51.2,4.4,5"}) == set()
 
 
 # --- search ---

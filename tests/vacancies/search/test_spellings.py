@@ -72,7 +72,8 @@ TRADES = {
     "nl": "kapper/kapster leraar/lerares verkoper/verkoopster kassier/kassierster zakenman/zakenvrouw "
           "kok/kokkin directeur/directrice boer/boerin secretaris/secretaresse onderwijzer/onderwijzeres",
     "fr": "serveur/serveuse boulanger/boulangere infirmier/infirmieres technicien/technicienne macon/maconne "
-          "conseiller/conseillere acteur/actrice professeur/professeure chef/cheffe hote/hotesse",
+          "conseiller/conseillere acteur/actrice professeur/professeure chef/cheffe hote/hotesse "
+          "auteur/autrice ambassadeur/ambassadrice charge/chargees employe/employees",
     "de": "krankenpfleger/krankenschwester kaufmann/kauffrau koch/kochin arzt/arztin fachmann/fachleute "
           "verkaufer/verkauferinnen friseur/friseuse kundin/kunde",
 }  # fmt: skip

@@ -11,15 +11,14 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.forms import BaseModelForm
 from django.http import Http404, HttpResponse, JsonResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, path
 from django.utils import translation
-from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from jobsite.admin.base import JobsiteAdmin, as_id, counted
+from jobsite.admin.base import JobsiteAdmin, as_id, counted, counted_link
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.languages import site_language
 from jobsite.types import UserRequest
@@ -45,7 +44,8 @@ def in_use(option: FilterOption, uses: int) -> str:
 
 def follow_value(form: BaseModelForm) -> None:
     if form.initial.get("value"):  # stored queries follow it
-        values_replaced(form.instance.filter.keyword, {form.initial["value"]: form.instance.value})
+        values = {form.initial["value"]: form.instance.value}
+        values_replaced.send(FilterOption, keyword=form.instance.filter.keyword, new=values)
 
 
 class FilterOptionFormSet(PositionedFormSet):
@@ -131,10 +131,7 @@ class FilterAdmin(JobsiteAdmin):
 
     @display(description=gettext_lazy("Options"), ordering="option_count")
     def option_count(self, filter: Any) -> str:
-        url = reverse("admin:vacancies_filteroption_changelist")
-        return format_html(
-            '<a class="text-link" href="{}?filter__id__exact={}">{}</a>', url, filter.pk, filter.option_count
-        )
+        return counted_link(FilterOption, "filter", filter, filter.option_count)
 
     @transaction.atomic
     def option_view(self, request: UserRequest, pk: int) -> HttpResponse:

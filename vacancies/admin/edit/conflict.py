@@ -113,8 +113,7 @@ def conflict_page(
     admin: ModelAdmin, request: UserRequest, vacancy: Vacancy, merge: Merge, mine: Input, *, button: str,
     error: RequestConflictError | None = None,
 ) -> HttpResponse:  # fmt: skip
-    """Ask which text to keep, for each field that both changed; `error` if the other text waits for
-    approval."""
+    """Ask which text to keep, for each field that both changed. `error` if theirs waits for approval."""
     people = authors_since(vacancy, next(iter(mine.get("version", ())), ""))
     chosen = [each.partition("=") for each in mine.get(FILES, ())]
     context = {

@@ -113,10 +113,8 @@ class EditPage:
             wanted["attachments"] = [*chosen, *wanted["attachments"]]
             if "edit" in self.request.GET:
                 return self._save_template(wanted)
-        decisions, waiting = (
-            conflict.decisions_of(self.request),
-            as_id(self.request.POST.get(conflict.REQUEST)),
-        )
+        decisions = conflict.decisions_of(self.request)
+        waiting = as_id(self.request.POST.get(conflict.REQUEST))
         wanted = {name: each for name, each in wanted.items() if decisions.get(name) != conflict.THEIRS}
         try:
             saved = save_content(
@@ -124,23 +122,25 @@ class EditPage:
                 overrides={(waiting, name) for name, choice in decisions.items() if choice == conflict.MINE},
             )  # fmt: skip
         except RequestConflictError as error:
-            return self._to_decide(conflict.merge_request(error, wanted), error) or self._refused(
-                forms, merge
-            )
+            return self._ask(conflict.merge_request(error, wanted), error)
         except ValidationError as error:
             forms.form.add_reasons(error.message_dict)
             return self._refused(forms, merge)
         return self._saved(forms, saved)
 
-    def _to_decide(self, merge: Merge, error: RequestConflictError | None = None) -> HttpResponse | None:
+    def _to_decide(self, merge: Merge) -> HttpResponse | None:
         """Return the page that asks which text to keep, or the way to the merged text if that is wanted."""
+        if not merge.is_complete:
+            return self._ask(merge)
+        if conflict.KEEP_EDITING not in self.request.POST:
+            return None
+        assert self.vacancy is not None
+        store(self.request, self.vacancy.pk, merge.data)
+        return redirect(form_url(self.vacancy))
+
+    def _ask(self, merge: Merge, error: RequestConflictError | None = None) -> HttpResponse:
         request, vacancy = self.request, self.vacancy
         assert vacancy is not None
-        if merge.is_complete:
-            if conflict.KEEP_EDITING not in request.POST:
-                return None
-            store(request, vacancy.pk, merge.data)
-            return redirect(form_url(vacancy))
         mine = post_data(request.POST)
         store(request, vacancy.pk, mine)
         files = [f"{name}={file}" for name, file in chosen_files(request.FILES).items()]

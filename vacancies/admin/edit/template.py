@@ -23,28 +23,19 @@ from jobsite.admin.base import JobsiteAdmin, as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.text.formats import format_datetime
 from jobsite.types import UserRequest
-from vacancies.access import brands_of
+from vacancies.admin.brand_access import brand_choices
 from vacancies.admin.edit.forms import Start
 from vacancies.admin.edit.prefill import files_of, initial_values, link_rows, recruiter_rows
 from vacancies.history.diff import field_values
 from vacancies.history.versions import PUBLICATION, Content, read_content
 from vacancies.models import Attachment, Place, VacancyRecruiter, VacancyTemplate
 from vacancies.operations.save import store_uploads
-from vacancies.querysets import EVERY_BRAND, own_brand
+from vacancies.querysets import own_brand
 
 LIST = "admin:vacancies_vacancytemplate_changelist"
 MAX_TEMPLATES = 20  # templates on the page of a new vacancy
 ADD = "vacancies.add_vacancytemplate"
 CHANGE = "vacancies.change_vacancytemplate"
-
-
-def brand_choices(field: Any, user: User) -> None:
-    """Let `field` offer the brands of `user`. All brands are for users who work for every brand."""
-    field.queryset = brands_of(user)
-    if not user.has_perm(EVERY_BRAND):
-        field.required, field.empty_label = True, None
-    else:
-        field.empty_label = _("All brands")
 
 
 class TemplateForm(forms.ModelForm):
@@ -95,11 +86,6 @@ class VacancyTemplateAdmin(JobsiteAdmin):
     def save_model(self, request: UserRequest, obj: VacancyTemplate, form: object, change: bool) -> None:
         obj.updated_by, obj.updated_at = request.user, timezone.now()
         super().save_model(request, obj, form, change)
-
-    def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
-        """Check access: Django's view does not use `get_queryset`."""
-        get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
-        return super().history_view(request, object_id, **kwargs)
 
     @display(description=gettext_lazy("Brand"))
     def of_brand(self, template: VacancyTemplate) -> str:

@@ -1,7 +1,7 @@
 """The list of vacancies: its order, its pages and its rows."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -189,25 +189,17 @@ def order_as_numbers(order: str, columns: Sequence[str]) -> str:
     """Return an order such as "-last_day.2" with the numbers of the columns: "-7.2", without unknown names.
 
     Saved views use names, because numbers change with the columns."""
-    names = list(columns)
-    found = []
-    for part in order.split("."):
-        sign, name = ("-", part[1:]) if part.startswith("-") else ("", part)
-        if name in names:
-            found.append(f"{sign}{names.index(name)}")
-        elif name.isdecimal():
-            found.append(part)
-    return ".".join(found)
+    numbers = {name: str(number) for number, name in enumerate(columns)}
+    return _renamed(order, lambda name: numbers.get(name, name if name.isdecimal() else ""))
 
 
 def order_as_names(order: str, columns: Sequence[str]) -> str:
     """The inverse of `order_as_numbers`."""
-    names = list(columns)
-    found = []
-    for part in order.split("."):
-        sign, name = ("-", part[1:]) if part.startswith("-") else ("", part)
-        if name.isdecimal() and len(name) < 4 and int(name) < len(names):
-            name = names[int(name)]
-        if name in names:
-            found.append(f"{sign}{name}")
-    return ".".join(found)
+    names = {str(number): name for number, name in enumerate(columns)} | {name: name for name in columns}
+    return _renamed(order, lambda name: names.get(name, ""))
+
+
+def _renamed(order: str, rename: Callable[[str], str]) -> str:
+    """Return `order` with other names of its columns, without those that have none."""
+    parts = (("-" * part.startswith("-"), rename(part.removeprefix("-"))) for part in order.split("."))
+    return ".".join(f"{sign}{name}" for sign, name in parts if name)

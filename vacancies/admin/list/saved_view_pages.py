@@ -158,10 +158,7 @@ class SavedViewPages(AdminPages):
             raise PermissionDenied
         sent = request.POST if request.method == "POST" else request.GET
         view = SavedView(owner_id=request.user.pk)
-        view.columns = [
-            name for name in sent.get("shown", "").split() if name in self.admin.offered_columns(request)
-        ]
-        view.query = stored_query(sent.get("query", ""))
+        self._set_query(request, view, sent)
         # Of two requests at the same time, the second one gets the error at the name.
         return retry_on_conflict(lambda: self._form_page(request, view, _("Save view")))
 
@@ -169,17 +166,12 @@ class SavedViewPages(AdminPages):
         """Rename and share a view, make it the default one, or (`query` posted) store other filters."""
         view = self._view_or_404(request, pk)
         if request.method == "POST" and "query" in request.POST:
-            shown = request.POST.get("shown", "").split()
-            view.columns = [name for name in shown if name in self.admin.offered_columns(request)]
-            view.query = stored_query(request.POST["query"])
+            self._set_query(request, view, request.POST)
             if len(view.query) > LONGEST:
                 self.admin.message_user(request, TOO_LONG, messages.ERROR)
                 return redirect(f"{reverse('admin:vacancies_vacancy_changelist')}?{view.query}")
             view.save(update_fields=["query", "columns"])
-            self.admin.message_user(
-                request, _("The view “%(view)s” was saved.") % {"view": view}, messages.SUCCESS
-            )
-            return redirect(address_of(view))
+            return self._saved(request, view)
         return retry_on_conflict(lambda: self._form_page(request, view, _("Change view")))
 
     def delete_view_view(self, request: UserRequest, pk: int) -> HttpResponse:
@@ -191,6 +183,16 @@ class SavedViewPages(AdminPages):
             request, _("The view “%(view)s” was deleted.") % {"view": view}, messages.SUCCESS
         )
         return redirect(f"{reverse('admin:vacancies_vacancy_changelist')}?{VIEW_VAR}={ALL}")
+
+    def _set_query(self, request: UserRequest, view: SavedView, sent: QueryDict) -> None:
+        offered = self.admin.offered_columns(request)
+        view.columns = [name for name in sent.get("shown", "").split() if name in offered]
+        view.query = stored_query(sent.get("query", ""))
+
+    def _saved(self, request: UserRequest, view: SavedView) -> HttpResponse:
+        text = _("The view “%(view)s” was saved.") % {"view": view}
+        self.admin.message_user(request, text, messages.SUCCESS)
+        return redirect(address_of(view))
 
     def _view_or_404(self, request: UserRequest, pk: int) -> SavedView:
         if not self.admin.has_view_permission(request):
@@ -214,10 +216,7 @@ class SavedViewPages(AdminPages):
             form.save()
             if "is_default" in form.changed_data:
                 remember(request, default_view=view if form.cleaned_data["is_default"] else None)
-            self.admin.message_user(
-                request, _("The view “%(view)s” was saved.") % {"view": view}, messages.SUCCESS
-            )
-            return redirect(address_of(view))
+            return self._saved(request, view)
         context = self.context(
             request,
             title,

@@ -1,4 +1,5 @@
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,8 +12,7 @@ from jobsite.text.iso_names import language_name
 from jobsite.types import JsonObject
 from vacancies import cities
 from vacancies.operations.proposals import (
-    LanguageProposal,
-    PlaceProposal,
+    Proposal,
     TypeProposal,
     Written,
     in_words,
@@ -20,8 +20,7 @@ from vacancies.operations.proposals import (
     propose_languages,
     propose_places,
     write_employment_types,
-    write_languages,
-    write_places,
+    write_values,
 )
 
 BATCH = 50  # vacancies in a transaction
@@ -55,33 +54,32 @@ class Command(BaseCommand):
         asks = not options["yes"] and not options["dry_run"]
         if asks and (self.json or not sys.stdin.isatty()):
             raise UsageError("There is no terminal for the confirmation: pass --dry-run or --yes.")
-        places, types = propose_places(countries, at=timezone.now()), propose_employment_types()
-        languages = propose_languages(at=timezone.now())
-        rows = [(pk, each) for each in places if each.places for pk in each.pks]
-        spoken = [(pk, each.language) for each in languages if each.language for pk in each.pks]
+        at, types = timezone.now(), propose_employment_types()
+        places, languages = propose_places(countries, at=at), propose_languages(at=at)
+        rows = [(pk, each) for each in [*places, *languages] if each.value for pk in each.pks]
         if not self.json:
             for line in _lines(places, languages, types):
                 self.stderr.write(line)
-        what = in_words(len(rows), len(spoken), len(types))
+        what = in_words(Counter([*(each.column for _, each in rows), *["options"] * len(types)]))
         done = Written()
         if options["dry_run"]:
             summary = f"Would write {what}."
-        elif asks and (rows or spoken or types) and not _is_confirmed(f"Write {what}?"):
+        elif asks and (rows or types) and not _is_confirmed(f"Write {what}?"):
             summary = "Nothing was written."
         else:
-            self.write(rows, spoken, types, done)
+            self.write(rows, types, done)
             summary = f"Wrote {done}."
         self.finish(
             summary,
             ok=not done.failed,
             lines=[f"vacancy {pk}: {reason}" for pk, reason in done.failed],
             locations=[
-                {"location": each.location, "places": each.places}
+                {"location": each.location, "places": each.value}
                 | {"vacancies": len(each.pks), "waiting": each.waiting}
                 for each in places
             ],
             languages=[
-                {"language": each.language or None, "vacancies": each.pks, "waiting": each.waiting}
+                {"language": each.value or None, "vacancies": each.pks, "waiting": each.waiting}
                 for each in languages
             ],
             options=[
@@ -90,56 +88,45 @@ class Command(BaseCommand):
                 for each in types
             ],
             written={
-                "vacancies": done.vacancies,
-                "languages": done.languages,
-                "options": done.options,
+                "vacancies": done.counts["places"],
+                "languages": done.counts["language"],
+                "options": done.counts["options"],
                 "skipped": done.skipped,
             },
             failed=[{"id": pk, "message": reason} for pk, reason in done.failed],
         )
 
-    def write(
-        self,
-        rows: list[tuple[int, PlaceProposal]],
-        languages: list[tuple[int, str]],
-        types: list[TypeProposal],
-        done: Written,
-    ) -> None:
+    def write(self, rows: list[tuple[int, Proposal]], types: list[TypeProposal], done: Written) -> None:
         self.written = lambda: f"Wrote {done}. Run the command again to continue."
         with uninterrupted():
             write_employment_types(types, done)
-        with self.progress(total=len(rows) + len(languages), unit="vacancy") as bar:
-            steps: list[tuple[list[Any], Any]] = [(rows, write_places), (languages, write_languages)]
-            for all_rows, write_some in steps:
-                for start in range(0, len(all_rows), BATCH):
-                    with uninterrupted():
-                        write_some(all_rows[start : start + BATCH], done, at=timezone.now())
-                    bar.update(BATCH)
+        with self.progress(total=len(rows), unit="vacancy") as bar:
+            for start in range(0, len(rows), BATCH):
+                with uninterrupted():
+                    write_values(rows[start : start + BATCH], done, at=timezone.now())
+                bar.update(BATCH)
 
 
 def _is_confirmed(question: str) -> bool:
     return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
 
 
-def _lines(
-    places: list[PlaceProposal], languages: list[LanguageProposal], types: list[TypeProposal]
-) -> Iterator[str]:
+def _lines(places: list[Proposal], languages: list[Proposal], types: list[TypeProposal]) -> Iterator[str]:
     """Yield a line for each location, language and option: the number of its vacancies, its text or the first
     vacancies, and the proposal."""
     for each in places:
         if each.pks:
-            named = "; ".join(_address(place) for place in each.places) or "-"
+            named = "; ".join(_address(place) for place in each.value) or "-"
             yield f"{len(each.pks):>6}  {each.location} -> {named}"
     for spoken in languages:
         if spoken.pks:
-            name = language_name(spoken.language, "en") if spoken.language else "- (not recognised)"
+            name = language_name(spoken.value, "en") if spoken.value else "- (not recognised)"
             first = ", ".join(map(str, spoken.pks[:SHOWN])) + (", …" if len(spoken.pks) > SHOWN else "")
             yield f"{len(spoken.pks):>6}  texts of {first} -> {name}"
     for type_ in types:
         label = f"{type_.option.filter.keyword}: {type_.option.label}"
         yield f"{type_.used:>6}  {label} -> {type_.employment_type}"
-    waiting = sum(each.waiting for each in places if each.places) + sum(each.waiting for each in languages)
-    if waiting:
+    if waiting := sum(each.waiting for each in [*places, *languages]):
         yield f"{waiting:>6}  public vacancies are left out, because a change of them needs approval"
 
 
