@@ -43,7 +43,7 @@ from applications.operations.submitting import (
 )
 from applications.submissions import proof
 from applications.submissions.forms import ServedForm, submission_form
-from applications.submissions.validation import SOURCE_MAX, Error
+from applications.submissions.validation import SOURCE_MAX, AnswerError
 from forms_structure.rendering import form_context, submitted
 from forms_structure.structure import CONSENT, HONEYPOT, NO_TEXT
 from jobsite.api.absolute_urls import base_url, with_query
@@ -240,7 +240,7 @@ class _Page:
             "is_form_changed": is_form_changed,
         }
         with translation.override(_language(self.request, self.form.language)):
-            return render(self.request, "applications/apply.html", context, status=status)
+            return render(self.request, "applications/apply/apply.html", context, status=status)
 
 
 def _require_pages() -> None:
@@ -267,7 +267,7 @@ def _sent(request: HttpRequest, pk: str) -> Application | None:
 def _thanks(request: HttpRequest, application: Application, *, receipt_to: str = "") -> HttpResponse:
     context = {"application": application, "vacancy": application.vacancy, "receipt_to": receipt_to}
     with translation.override(_language(request, application.language)):
-        response = render(request, "applications/apply_thanks.html", context)
+        response = render(request, "applications/apply/thanks.html", context)
     response["Cache-Control"] = "private, no-store"
     response["Referrer-Policy"] = "no-referrer"
     return response
@@ -277,12 +277,12 @@ def _elsewhere(request: HttpRequest, vacancy: Vacancy) -> HttpResponse:
     """Return the page of a vacancy with an `apply_url`. Like the API, it takes no applications."""
     context = {"vacancy": vacancy, "host": urlsplit(vacancy.apply_url).hostname}
     status = 404 if request.method == "POST" else 200
-    return _in_language_of(request, "applications/apply_elsewhere.html", context, status)
+    return _in_language_of(request, "applications/apply/elsewhere.html", context, status)
 
 
 def _closed(request: HttpRequest) -> HttpResponse:
     """Return the same page for a vacancy that is unknown or hidden, and for one without applications."""
-    return _in_language_of(request, "applications/apply_closed.html", {}, 404)
+    return _in_language_of(request, "applications/apply/closed.html", {}, 404)
 
 
 def _in_language_of(
@@ -298,7 +298,7 @@ def _in_language_of(
     return response
 
 
-def _format_error(error: Error) -> tuple[str, str]:
+def _format_error(error: AnswerError) -> tuple[str, str]:
     """Return (name of the field or "", message) of `error`. The pointer /values/regimes/0 is of regimes."""
     parts = error.pointer.split("/")
     name = parts[2] if len(parts) > 2 and parts[1] == "values" else ""

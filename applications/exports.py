@@ -27,7 +27,7 @@ BATCH = 500  # rows that are read at a time
 
 
 @dataclass(frozen=True)
-class Table:
+class ApplicationTable:
     """The applications `pks` in this order: headings in `language`, and rows of the same length."""
 
     pks: Sequence[int]
@@ -120,4 +120,4 @@ def xlsx_response(pks: Sequence[int], *, at: datetime) -> HttpResponse:
 
 
 def _table(pks: Sequence[int]) -> Iterator[list[list[Cell]]]:
-    return Table(pks, translation.get_language()).batches()
+    return ApplicationTable(pks, translation.get_language()).batches()

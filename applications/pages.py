@@ -25,7 +25,7 @@ from applications import operations, privacy
 from applications.mail.preferences import may_have_calendar
 from applications.models import Application, Offer, Participant, Slot
 from applications.operations.slots import (
-    ClosedError,
+    ChoiceClosedError,
     TakenError,
     choose,
     free_slots,
@@ -264,7 +264,7 @@ def choose_time(
         choose(offer=own, slot=found, base_url=base_url(request), at=at)
     except TakenError:
         error = _("This time was taken. Choose another one.")
-    except (ClosedError, ObjectDoesNotExist):
+    except (ChoiceClosedError, ObjectDoesNotExist):
         error = _("This time can no longer be chosen.")
     else:
         return redirect(f"{base}#interviews")

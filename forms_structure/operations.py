@@ -19,7 +19,7 @@ from jobsite.db.transactions import retry_on_conflict
 from jobsite.text.names import numbered_name
 
 
-class ConflictError(Exception):
+class FormConflictError(Exception):
     """The form was saved since it was read. `snapshot` is the version that was saved."""
 
     def __init__(self, snapshot: Snapshot | None) -> None:
@@ -77,7 +77,7 @@ def save(
     """Save `structure` and `values` (name, language) as a new revision of `form`. Return whether anything
     changed.
 
-    `revision` is the one that the author edited: raise ConflictError if the form has a later one. With
+    `revision` is the one that the author edited: raise FormConflictError if the form has a later one. With
     `keep_names`, raise LostNamesError if a field other than those of `giving_up` would be removed. Raise
     StructureError, also if a form that extends this one would have a name twice.
     """
@@ -86,7 +86,7 @@ def save(
         base = _locked(form.extends_id) if form.extends_id else None
         current = Form.objects.select_for_update().select_related(None).get(pk=form.pk)
         if revision is not None and current.revision != revision:
-            raise ConflictError(current.snapshots.select_related("author").first())
+            raise FormConflictError(current.snapshots.select_related("author").first())
         values["structure"] = cleaned = checked(current, structure, base)
         if keep_names and (lost := lost_names(current, cleaned, giving_up)):
             raise LostNamesError(lost)

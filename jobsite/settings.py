@@ -87,7 +87,7 @@ MIDDLEWARE = [
     "jobsite.api.cors.CorsMiddleware",
     "jobsite.api.times.TimeZoneMiddleware",
     "jobsite.api.problems.ProblemMiddleware",
-    "jobsite.api.trailing_slash.trailing_slash",
+    "jobsite.serving.trailing_slash.trailing_slash",
     "django.middleware.gzip.GZipMiddleware",
     "jobsite.api.caching.ConditionalMiddleware",
     "jobsite.middleware.cookies.CookieMiddleware",

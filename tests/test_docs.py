@@ -22,7 +22,7 @@ import pytest
 from django.core.management import get_commands, load_command_class
 
 from tests.servers import ROOT, SYSTEM_ENV, TIMEOUT, copy_template, free_port, until
-from vacancies.exchange.serializers import ItemSerializer
+from vacancies.exchange.serializers import ImportSerializer
 
 DEMO_TIME = datetime.fromisoformat("2026-11-21T08:55:00+00:00")  # the documents show the demo of this time
 DOCUMENTS = ("README.md", "docs/api.md")
@@ -102,7 +102,7 @@ def test_import_page_lists_the_keys_of_a_vacancy():
     page = (ROOT / "docs/operations/import.md").read_text()
     rows = page.partition("## The keys of a vacancy")[2].partition("\n## ")[0].splitlines()
     listed = {key for row in rows if row.startswith("|") for key in re.findall(r"`(\w+)`", row.split("|")[1])}
-    assert listed == set(ItemSerializer().fields)
+    assert listed == set(ImportSerializer().fields)
 
 
 # --- Each block ---

@@ -19,7 +19,7 @@ SOURCES = [
 ]
 ADMINS: list[Any] = list(admin.site._registry.values())
 MODULES_MAX = 20  # in a folder
-TEMPLATES_MAX = 17  # 15 in each of those of applications and vacancies
+TEMPLATES_MAX = 15
 
 
 def is_ours(cls: type) -> bool:

@@ -48,7 +48,7 @@ def validate_search(text: str) -> None:
         raise ValidationError("Too many words.")
 
 
-class OptionFilter(django_filters.CharFilter):
+class OptionValueFilter(django_filters.CharFilter):
     """Vacancies with any of the option values in a comma-separated list.
 
     An unknown value matches nothing and is not an error: links outlive the last vacancy of a region, and an
@@ -139,7 +139,7 @@ class FacetFilterSet(FilterSet):
 
     # The names have brackets, so they cannot be written as attributes.
     vars().update(
-        {filter_name(keyword): OptionFilter(keyword) for keyword in [*Keyword, *Fact]}
+        {filter_name(keyword): OptionValueFilter(keyword) for keyword in [*Keyword, *Fact]}
         | {SEARCH: SearchFilter(), NEAR: NearFilter()}
     )
 

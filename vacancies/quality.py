@@ -256,7 +256,7 @@ RULES = (
 
 
 @dataclass
-class Finding:
+class QualityFinding:
     """One result of the checks. An error is visible to the public, or will be."""
 
     kind: str  # "vacancy" or "brand"
@@ -271,20 +271,20 @@ class Finding:
         return f"{level}: {self.kind} {self.id} {self.name!r}: {self.text} [{self.code}]"
 
 
-def about_brand(brand: Brand) -> Iterator[Finding]:
+def about_brand(brand: Brand) -> Iterator[QualityFinding]:
     """Yield the findings about `brand`."""
     if unclean := unclean_fields(brand):
         text = f"not stored as it would be saved now: {', '.join(unclean)}"
-        yield Finding("brand", brand.pk, brand.name, True, "unclean", text)
+        yield QualityFinding("brand", brand.pk, brand.name, True, "unclean", text)
 
 
-def about_vacancy(vacancy: Vacancy, *, at: datetime) -> Iterator[Finding]:
+def about_vacancy(vacancy: Vacancy, *, at: datetime) -> Iterator[QualityFinding]:
     """Yield the findings about `vacancy` at `at`. Requires `with_warnings()`."""
     state = vacancy.state_at(at)
     is_shown = state in (State.PUBLISHED, State.SCHEDULED)
 
-    def finding(code: str, text: str, *, error: bool = False) -> Finding:
-        return Finding("vacancy", vacancy.pk, vacancy.title, error, code, text)
+    def finding(code: str, text: str, *, error: bool = False) -> QualityFinding:
+        return QualityFinding("vacancy", vacancy.pk, vacancy.title, error, code, text)
 
     if unclean := unclean_fields(vacancy):
         text = f"not stored as it would be saved now: {', '.join(unclean)}"

@@ -112,8 +112,8 @@ class ApplicationAdmin(BrandScopedAdmin):
     show_facets = admin.ShowFacets.NEVER  # counts of every filter would take seconds
     ordering = ("-created_at", "-pk")
     search_fields = ("reference",)  # shows the search box; see get_search_results
-    list_before_template = "admin/applications/application/list_before.html"
-    list_links_template = "admin/applications/application/list_links.html"
+    list_before_template = "admin/applications/application/list/list_before.html"
+    list_links_template = "admin/applications/application/list/list_links.html"
     search_help_text = _("Search names, e-mail addresses, references and vacancies.")
 
     def get_queryset(self, request: UserRequest) -> QuerySet:

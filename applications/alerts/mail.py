@@ -85,8 +85,8 @@ class NewsEmails:
         with translation.override(alert.language):
             if key not in self._texts:
                 news = _news(alert, vacancies, count, link)
-                text = render_to_string("applications/alert_email.txt", news).strip()
-                html = render_to_string("applications/alert_email.html", news)
+                text = render_to_string("applications/emails/alert.txt", news).strip()
+                html = render_to_string("applications/emails/alert.html", news)
                 self._texts[key] = _subject(alert, count), text, html
             subject, text, html = self._texts[key]
             values = {"html": html, "is_bulk": True, "at": self.at}

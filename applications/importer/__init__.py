@@ -3,6 +3,6 @@
 Importing the same rows again changes nothing. A refused row is reported by number, the others are imported.
 """
 
-from applications.importer.importer import Importer
+from applications.importer.importer import ApplicationImporter
 
-__all__ = ["Importer"]
+__all__ = ["ApplicationImporter"]

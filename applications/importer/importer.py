@@ -12,8 +12,8 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from applications import operations
-from applications.importer.rows import COLUMNS, Row
-from applications.importer.submissions import RefusedError, add_emails, add_notes, add_submission
+from applications.importer.rows import COLUMNS, ApplicationRow
+from applications.importer.submissions import RowRefusedError, add_emails, add_notes, add_submission
 from applications.models import Application, HistoryEntry, Stage, StageChange, Status
 from applications.models.application import new_reference
 from applications.querysets import folded_address, phone_digits
@@ -24,7 +24,7 @@ from jobsite.text.names import numbered_name
 from jobsite.types import JsonObject
 from vacancies.exchange.fields import Remark, faults
 from vacancies.exchange.json_files import InvalidLine, repeated_key
-from vacancies.exchange.reports import Report as BaseReport
+from vacancies.exchange.reports import ImportReport
 from vacancies.models import Vacancy
 
 CHANGES = {
@@ -35,7 +35,7 @@ CHANGES = {
 
 
 @dataclass
-class Report(BaseReport):
+class ApplicationReport(ImportReport):
     """Counts and messages of an import. Rows are named by number, to keep people's names out of logs."""
 
     created: int = 0
@@ -48,11 +48,11 @@ class Report(BaseReport):
         return self.created + self.updated + self.unchanged + self.refused
 
 
-class Importer:
+class ApplicationImporter:
     """Imports rows, one transaction each, and adds the results to `report`."""
 
     def __init__(self, *, is_dry_run: bool = False) -> None:
-        self.report = Report()
+        self.report = ApplicationReport()
         self.now = timezone.now()
         self.is_dry_run = is_dry_run
         self._noted: set[str] = set()
@@ -73,7 +73,7 @@ class Importer:
             self._refuse(name, Remark("", "repeated_key", "A key occurs more than once in this row."))
             return
         changes: list[Remark] = []
-        serializer = Row(data=row, context={"zone": zone, "changes": changes})
+        serializer = ApplicationRow(data=row, context={"zone": zone, "changes": changes})
         if not serializer.is_valid():
             self._refuse(name, *faults(serializer.errors))
             return
@@ -87,7 +87,7 @@ class Importer:
         try:
             # Retried if a parallel import created the same account or stage first.
             retry_on_conflict(partial(self._import, name, serializer.validated_data))
-        except RefusedError as error:
+        except RowRefusedError as error:
             self._refuse(name, Remark(error.field, "file", str(error)))
         except (DatabaseError, UnicodeError) as error:
             self._refuse(name, Remark("", "database", str(error).splitlines()[0]))
@@ -109,7 +109,7 @@ class Importer:
         reference = row.get("reference")
         others = Application.objects.exclude(pk__in=[application.pk] if application else [])
         if reference and others.filter(reference=reference).exists():
-            raise RefusedError("reference", "Another application has this reference.")
+            raise RowRefusedError("reference", "Another application has this reference.")
         is_new = application is None
         if application is None:
             values = {column: row[column] for column in COLUMNS if column in row}

@@ -15,9 +15,9 @@ from vacancies.exchange.fields import (
     DateTimeField,
     EmailField,
     FlagField,
+    ImportTextField,
     LineField,
     PhoneField,
-    TextField,
 )
 
 NAME_MAX = 64  # characters of the name of a form field
@@ -64,7 +64,9 @@ class _Answer(serializers.Serializer):
 
     field = _FieldName()
     label = LineField(max_length=1000, required=True, allow_null=False, allow_blank=False)  # type: ignore[assignment]
-    values = serializers.ListField(child=TextField(max_length=10_000, allow_null=False), max_length=1000)
+    values = serializers.ListField(
+        child=ImportTextField(max_length=10_000, allow_null=False), max_length=1000
+    )
 
 
 class _Base64(serializers.Field):
@@ -102,7 +104,7 @@ class _Submission(serializers.Serializer):
     answers = _Answer(many=True, required=False)
     files = _File(many=True, required=False)
     source = LineField(max_length=200)  # type: ignore[assignment]
-    consent_text = TextField()
+    consent_text = ImportTextField()
     consent_version = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
     consented_at = DateTimeField()
 
@@ -122,18 +124,18 @@ class _Email(serializers.Serializer):
 
     to = EmailField(max_length=254)
     subject = LineField(max_length=400)
-    body = TextField()
+    body = ImportTextField()
     state = serializers.CharField(default="sent")
     queued_at = DateTimeField(required=True)
     finished_at = DateTimeField(allow_null=True)
 
 
 class _Note(serializers.Serializer):
-    text = TextField(max_length=10_000, required=True, allow_null=False, allow_blank=False)
+    text = ImportTextField(max_length=10_000, required=True, allow_null=False, allow_blank=False)
     at = DateTimeField(required=True)
 
 
-class Row(serializers.Serializer):
+class ApplicationRow(serializers.Serializer):
     """A row of a file. `status` is what the applicant reads; `stage` is the name of an internal stage. The
     applicant has an account (`user`), or only an address (`email`)."""
 
@@ -175,7 +177,7 @@ def of_export(document: object) -> list[JsonObject] | None:
 
 
 def _of_export(application: JsonObject, person: JsonObject | None) -> JsonObject:
-    row = {name: value for name, value in application.items() if name in Row().fields}
+    row = {name: value for name, value in application.items() if name in ApplicationRow().fields}
     vacancy, statuses = application.get("vacancy"), application.get("statuses")
     if isinstance(vacancy, dict):
         row["vacancy_id"] = vacancy.get("id")

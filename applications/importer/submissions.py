@@ -12,7 +12,7 @@ from applications.submissions.files import FILE_BYTES_MAX, FileError, check, sha
 from jobsite.types import JsonObject
 
 
-class RefusedError(Exception):
+class RowRefusedError(Exception):
     """A row cannot be imported. `field` is the place of the error in it."""
 
     def __init__(self, field: str, message: str) -> None:
@@ -37,7 +37,7 @@ def add_submission(application: Application, data: JsonObject, *, folder: Path, 
             return True
         stored = store(files, hashes)
     except FileError as error:
-        raise RefusedError(f"submission.files.{numbers[error.field]}", error.detail) from error
+        raise RowRefusedError(f"submission.files.{numbers[error.field]}", error.detail) from error
     adding.add_submission(
         application,
         data.get("answers", ()),
@@ -58,13 +58,13 @@ def _file(each: JsonObject, place: str, folder: Path) -> File:
     try:
         path = (folder / each["path"]).resolve()
         if not path.is_relative_to(folder.resolve()):
-            raise RefusedError(place, "The path leads out of the folder of the import file.")
+            raise RowRefusedError(place, "The path leads out of the folder of the import file.")
         if path.stat().st_size > FILE_BYTES_MAX:
-            raise RefusedError(place, "The file is larger than 10 MB.")
+            raise RowRefusedError(place, "The file is larger than 10 MB.")
         return ContentFile(path.read_bytes(), each["name"])
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "invalid path"
-        raise RefusedError(place, f"The file cannot be read: {reason}.") from error
+        raise RowRefusedError(place, f"The file cannot be read: {reason}.") from error
 
 
 def add_emails(application: Application, emails: list[JsonObject]) -> bool:

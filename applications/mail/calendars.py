@@ -24,7 +24,7 @@ PRODUCT = "-//Job site//Interviews//EN"
 
 
 @dataclass(frozen=True)
-class Invitation:
+class CalendarInvitation:
     """What the calendar entry of one recipient says. `sender` is the From line of the email."""
 
     method: str
@@ -58,7 +58,7 @@ def calendar_uid(uid: str) -> str:
     return f"{uid}@{host}"
 
 
-def invitation(each: Invitation, *, at: datetime) -> str:
+def invitation(each: CalendarInvitation, *, at: datetime) -> str:
     """Return `each` as the text of a calendar, with lines that end in CRLF."""
     name, address = parseaddr(each.sender)
     is_cancelled = each.method == CANCEL

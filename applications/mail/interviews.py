@@ -80,7 +80,7 @@ def _calendar(
     if folded_address(parseaddr(sender)[1]) == folded_address(participant.address):
         return ""
     assert entry.ends_at
-    invitation = calendars.Invitation(
+    invitation = calendars.CalendarInvitation(
         method=method,
         uid=entry.uid,
         sequence=entry.sequence,

@@ -20,14 +20,14 @@ _LINE = re.compile(r"(?im)^(BEGIN|END|METHOD|UID|SEQUENCE|ATTENDEE)[:;].*")
 _UID = re.compile(r"([0-9a-f]{32})@")
 
 
-class Answer(NamedTuple):
+class CalendarReply(NamedTuple):
     uid: str
     sequence: int
     address: str
     status: str  # PARTSTAT in lower case
 
 
-def answers(content: bytes) -> Iterator[Answer]:
+def answers(content: bytes) -> Iterator[CalendarReply]:
     """Yield the answers in an email. Raise ValueError or another error if it cannot be read."""
     for calendar in _calendars(content):
         if found := _answer(calendar):
@@ -46,7 +46,7 @@ def _calendars(content: bytes) -> Iterator[bytes]:
             yield cast(bytes, message.get_payload(decode=True))
 
 
-def _answer(calendar: bytes) -> Answer | None:
+def _answer(calendar: bytes) -> CalendarReply | None:
     """Return the answer in a calendar. None if it is about no interview of ours, or of several people."""
     found, depth = {}, 0
     for line in _LINE.finditer(re.sub(r"\r?\n[ \t]", "", calendar.decode("utf-8-sig", "replace"))):
@@ -64,4 +64,6 @@ def _answer(calendar: bytes) -> Answer | None:
     if not re.fullmatch("[0-9]{1,9}", sequence):
         return None
     address = re.sub("(?i)^mailto:", "", values["ATTENDEE"])
-    return Answer(uid[1], int(sequence), address, str(found["ATTENDEE"][1].get("PARTSTAT", "")).lower())
+    return CalendarReply(
+        uid[1], int(sequence), address, str(found["ATTENDEE"][1].get("PARTSTAT", "")).lower()
+    )

@@ -26,7 +26,7 @@ class TakenError(Exception):
     """Somebody else has the time, or a colleague has another interview then."""
 
 
-class ClosedError(Exception):
+class ChoiceClosedError(Exception):
     """The times can no longer be chosen, or the chosen one no longer given up."""
 
 
@@ -107,7 +107,7 @@ def choose(*, offer: Offer, slot: Slot, base_url: str = "", at: datetime) -> His
         ends_at = starts_at + timedelta(minutes=slot_set.minutes)
         earliest = at + timedelta(hours=slot_set.notice_hours)
         if slot.set_id != slot_set.pk or starts_at <= earliest or not is_changeable(offer, at=at):
-            raise ClosedError
+            raise ChoiceClosedError
         Slot.objects.filter(offer=offer).update(offer=None)
         if not Slot.objects.filter(pk=slot.pk, offer=None).update(offer=offer):
             raise TakenError

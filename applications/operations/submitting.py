@@ -26,7 +26,7 @@ from applications.submissions.files import FileError, StoredFiles, sha256_of, st
 from applications.submissions.forms import ServedForm, had_same_consent, submission_form
 from applications.submissions.idempotency import KeyInUseError, KeyReusedError
 from applications.submissions.proof import ProofRequiredError
-from applications.submissions.validation import Error, cleaned, field_errors, file_fields, pointer
+from applications.submissions.validation import AnswerError, cleaned, field_errors, file_fields, pointer
 from forms_structure.choices import FieldRole
 from forms_structure.structure import HONEYPOT
 from jobsite.db.transactions import retry_on_conflict
@@ -64,7 +64,7 @@ class SubmissionError(Exception):
     `status` is 422, or 413, 415 or 503 for a file. Messages are in `language`, that of the form."""
 
     def __init__(
-        self, errors: list[Error], *, language: str, status: int = 422, is_form_changed: bool = False
+        self, errors: list[AnswerError], *, language: str, status: int = 422, is_form_changed: bool = False
     ) -> None:
         self.errors, self.language = errors, language
         self.status, self.is_form_changed = status, is_form_changed
@@ -221,7 +221,7 @@ def _store(form: ServedForm, files: Mapping[str, File], hashes: dict[str, str]) 
         try:
             return store(files, hashes)
         except FileError as error:
-            found = Error(pointer(error.field), "file", error.detail, error.reason)
+            found = AnswerError(pointer(error.field), "file", error.detail, error.reason)
             raise SubmissionError([found], status=error.status, language=form.language) from error
 
 

@@ -19,24 +19,24 @@ CHUNK = 64 * 1024
 logger = logging.getLogger(__name__)
 
 
-class RefusedError(Exception):
+class NoArchiveError(Exception):
     """There are no files, or too many. The text is for the user."""
 
 
 def files_of(pks: Sequence[int]) -> list[SubmissionFile]:
     """Return the files of the applications `pks`, with their applicants. Raise RefusedError."""
     if len(pks) > APPLICATIONS_MAX:
-        raise RefusedError(_("Select at most %(count)d applications.") % {"count": APPLICATIONS_MAX})
+        raise NoArchiveError(_("Select at most %(count)d applications.") % {"count": APPLICATIONS_MAX})
     rows = SubmissionFile.objects.filter(submission__application__in=pks)
     files = list(
         rows.select_related("submission__application__user").order_by("submission__application", "pk")
     )
     if not files:
-        raise RefusedError(_("The selected applications have no files."))
+        raise NoArchiveError(_("The selected applications have no files."))
     size = sum(file.size for file in files)
     if size > FILES_BYTES_MAX:
         text = _("The files have %(size)s, a ZIP file at most %(max)s: select fewer applications.")
-        raise RefusedError(text % {"size": filesizeformat(size), "max": filesizeformat(FILES_BYTES_MAX)})
+        raise NoArchiveError(text % {"size": filesizeformat(size), "max": filesizeformat(FILES_BYTES_MAX)})
     return files
 
 

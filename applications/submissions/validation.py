@@ -38,7 +38,7 @@ Field = JsonObject
 
 
 @dataclass(frozen=True)
-class Error:
+class AnswerError:
     """An error of a submission. `detail` is in the language of the form. `reason`: of `FileError`."""
 
     pointer: str
@@ -67,14 +67,14 @@ def cleaned(form: ServedForm, values: JsonObject) -> JsonObject:
     return found
 
 
-def field_errors(form: ServedForm, values: JsonObject, files: Collection[str]) -> list[Error]:
+def field_errors(form: ServedForm, values: JsonObject, files: Collection[str]) -> list[AnswerError]:
     """Return the errors of `values`, one for each value, in the order of the form. `files` has the names of
     the fields for which a file was sent."""
     shown = dict(_shown(section_fields(form), values))
-    found: dict[str, Error] = {}
+    found: dict[str, AnswerError] = {}
     known = {name: values[name] for name in shown if name in values}
     for path, keyword, detail in _failed(form, shown, known):
-        error = Error(pointer(*path), keyword, detail)
+        error = AnswerError(pointer(*path), keyword, detail)
         earlier = found.get(error.pointer)
         if earlier is None or _rank(keyword) < _rank(earlier.keyword):
             found[error.pointer] = error
@@ -83,10 +83,10 @@ def field_errors(form: ServedForm, values: JsonObject, files: Collection[str]) -
         is_sent, is_named = name in files, name in values
         if field["type"] == FieldType.FILE and at not in found and is_sent != is_named:
             text = _("The file is missing.") if is_named else _("The name of the file is missing.")
-            found[at] = Error(at, "required", text)
+            found[at] = AnswerError(at, "required", text)
     order = {pointer(name): number for number, name in enumerate(shown)}
 
-    def place(error: Error) -> tuple[int, int]:
+    def place(error: AnswerError) -> tuple[int, int]:
         parts = error.pointer.split("/")
         return order.get("/".join(parts[:3]), 0), len(parts)
 
@@ -132,14 +132,14 @@ def _shown(fields: list[Field], values: JsonObject) -> Iterator[tuple[str, Field
         yield from _shown(shown, values)
 
 
-def _not_shown(name: str, names: Collection[str]) -> Error:
+def _not_shown(name: str, names: Collection[str]) -> AnswerError:
     if name == HONEYPOT:
         text = _("Leave this field empty.")
     elif name in names:
         text = _("This field does not belong to the other answers.")
     else:
         text = _("The form does not have this field.")
-    return Error(pointer(name), "unevaluatedProperties", text)
+    return AnswerError(pointer(name), "unevaluatedProperties", text)
 
 
 def _validator(form: ServedForm) -> Draft202012Validator:
@@ -255,21 +255,21 @@ def _message(error: ValidationError, keyword: str, field: Field) -> str:
     }.get(type_, _("This field is required."))
 
 
-def document_errors(document: JsonObject) -> list[Error]:
+def document_errors(document: JsonObject) -> list[AnswerError]:
     """Return the errors of the members of the JSON document, in the order of the document's description."""
     types: dict[str, type] = {"version": str, "values": dict, "source": str, "proof": str}
     errors = []
     for name, type_ in types.items():
         if name not in document:
             if name in ("version", "values"):
-                errors.append(Error(f"/{name}", "required", _("This member is required.")))
+                errors.append(AnswerError(f"/{name}", "required", _("This member is required.")))
         elif not isinstance(document[name], type_):
             text = _("Send an object.") if type_ is dict else _("Send text.")
-            errors.append(Error(f"/{name}", "type", text))
+            errors.append(AnswerError(f"/{name}", "type", text))
         elif name == "source" and len(document[name]) > SOURCE_MAX:
             text = _("Send at most %(limit)d characters.") % {"limit": SOURCE_MAX}
-            errors.append(Error(f"/{name}", "maxLength", text))
+            errors.append(AnswerError(f"/{name}", "maxLength", text))
     for name in list(document.keys() - types.keys())[:UNKNOWN_MAX]:
         at = pointer(name).removeprefix("/values")
-        errors.append(Error(at, "additionalProperties", _("The document does not have this member.")))
+        errors.append(AnswerError(at, "additionalProperties", _("The document does not have this member.")))
     return errors

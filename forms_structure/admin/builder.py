@@ -171,7 +171,7 @@ class BuilderPages(FormPages):
                 author=request.user,
                 **meta.cleaned_data,
             )
-        except operations.ConflictError as error:
+        except operations.FormConflictError as error:
             return JsonResponse({"conflict": self.conflict(form, error.snapshot)}, status=409)
         except operations.LostNamesError as error:
             return JsonResponse({"lost": error.names, "use": self.admin.use(request, form)}, status=409)

@@ -17,7 +17,7 @@ from forms_structure.admin.builder import BuilderPages
 from forms_structure.admin.history import FormHistoryPages
 from forms_structure.models import Form
 from jobsite.admin.base import JobsiteAdmin
-from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
+from jobsite.admin.confirmation import ActionRow, ActionSection, ask, is_confirmed
 from jobsite.types import JsonObject, UserRequest
 
 
@@ -99,11 +99,11 @@ class FormBaseAdmin(JobsiteAdmin):
     @admin.action(description=gettext_lazy("Copy"), permissions=["add"])
     def copy_selected(self, request: UserRequest, queryset: QuerySet[Form]) -> HttpResponse | None:
         if not is_confirmed(request):
-            rows = [Row(str(form)) for form in queryset]
+            rows = [ActionRow(str(form)) for form in queryset]
             return ask(
                 self, request, label=_("Copy"), icon="content_copy",
                 text=_("Creates a form with the same questions and another name."),
-                sections=[Section(_("Application forms"), rows)],
+                sections=[ActionSection(_("Application forms"), rows)],
             )  # fmt: skip
         for form in queryset.select_related("extends").defer(None):
             made = operations.copy(form=form, author=request.user)

@@ -66,7 +66,7 @@ class FormHistoryPages(FormPages):
             )
         except operations.LostNamesError as error:
             return self.history_view(request, object_id, {"confirm": snapshot, "lost": error.names})
-        except operations.ConflictError:
+        except operations.FormConflictError:
             text = _(
                 "Nothing was restored, because someone else saved the form in the meantime. Check the "
                 "versions again."

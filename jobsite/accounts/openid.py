@@ -51,7 +51,7 @@ class UnusableError(RequestException):
     """The provider's document is too large or has the wrong type."""
 
 
-class RefusedError(OAuth2Error):
+class UntrustedResponseError(OAuth2Error):
     """The provider's response is for another user, site or time, or is not trusted."""
 
 
@@ -121,7 +121,7 @@ class OAuth2Adapter(OpenIDConnectOAuth2Adapter):
         tokens = {name: answer.get(name) for name in ("access_token", "id_token")}
         for name, token in tokens.items():
             if not (isinstance(token, str) and token):
-                raise RefusedError(f"the token response has no {name}")
+                raise UntrustedResponseError(f"the token response has no {name}")
         return tokens
 
     def complete_login(
@@ -133,7 +133,7 @@ class OAuth2Adapter(OpenIDConnectOAuth2Adapter):
             headers = {"Authorization": f"Bearer {token.token}"}
             data["userinfo"] = fetch(self.profile_url, "userinfo", headers=headers)
             if data["userinfo"].get("sub") != claims["sub"]:  # Core 5.3.2
-                raise RefusedError("userinfo is about another sub than the id_token")
+                raise UntrustedResponseError("userinfo is about another sub than the id_token")
         login = self.get_provider().sociallogin_from_response(request, data)
         login.nonce = claims.get("nonce")
         return login
@@ -152,13 +152,13 @@ class OAuth2Adapter(OpenIDConnectOAuth2Adapter):
                 options={"require": ["iss", "sub", "aud", "exp", "iat"]},
             )
         except (RecursionError, TypeError, ValueError, jwt.PyJWTError) as error:
-            raise RefusedError(f"the id_token is not valid: {type(error).__name__}") from None
+            raise UntrustedResponseError(f"the id_token is not valid: {type(error).__name__}") from None
         audiences = claims["aud"] if isinstance(claims["aud"], list) else [claims["aud"]]
         if claims.get("azp", app.client_id if len(audiences) == 1 else None) != app.client_id:
-            raise RefusedError("the id_token was issued for another site (azp)")
+            raise UntrustedResponseError("the id_token was issued for another site (azp)")
         sub = claims["sub"]
         if not (1 <= len(sub) <= SUBJECT_MAX and sub.isascii() and sub.isprintable()):
-            raise RefusedError(f"sub is not 1 to {SUBJECT_MAX} ASCII characters")
+            raise UntrustedResponseError(f"sub is not 1 to {SUBJECT_MAX} ASCII characters")
         return claims
 
     def _key(self, header: JsonObject) -> jwt.PyJWK:
@@ -174,7 +174,9 @@ class OAuth2Adapter(OpenIDConnectOAuth2Adapter):
             and (kid is None or key.get("kid") == kid)
         ]
         if algorithm not in ALGORITHMS or len(found) != 1:
-            raise RefusedError(f"the id_token names no key of the provider (alg {algorithm!r}, kid {kid!r})")
+            raise UntrustedResponseError(
+                f"the id_token names no key of the provider (alg {algorithm!r}, kid {kid!r})"
+            )
         return jwt.PyJWK(found[0], algorithm)
 
 
@@ -238,7 +240,7 @@ class OidcAdapter(DefaultSocialAccountAdapter):
         exception: Exception | None = None,
         **kwargs: object,
     ) -> None:
-        if isinstance(exception, RefusedError):
+        if isinstance(exception, UntrustedResponseError):
             logger.error("The identity provider's answer is refused: %s.", exception)
             raise ImmediateHttpResponse(refuse(request))
         if isinstance(exception, RequestException):

@@ -16,7 +16,7 @@ MAX_ROWS = 500  # rows of a section
 
 
 @dataclass(frozen=True)
-class Row:
+class ActionRow:
     """A row of an action, its status, and notes: what is overwritten, or why it is not changed."""
 
     name: str
@@ -25,16 +25,16 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Section:
+class ActionSection:
     """Rows of a confirmation page under a heading. `is_changed`: the action changes them."""
 
     heading: str
-    rows: Sequence[Row]
+    rows: Sequence[ActionRow]
     is_warning: bool = False
     is_changed: bool = True
 
     @property
-    def visible_rows(self) -> Sequence[Row]:
+    def visible_rows(self) -> Sequence[ActionRow]:
         return self.rows[:MAX_ROWS]
 
     @property

@@ -1,7 +1,7 @@
 """Placeholders in a serialized item: values that are filled in when the item is sent."""
 
 
-class Token(str):
+class Placeholder(str):
     """The name of a value that is stored elsewhere, such as "brand:12"."""
 
 

@@ -6,7 +6,7 @@ from django.db import models
 from rest_framework import serializers
 
 from jobsite.api.absolute_urls import absolute
-from jobsite.api.placeholders import AddressToken, Token
+from jobsite.api.placeholders import AddressToken, Placeholder
 from jobsite.types import JsonObject
 
 
@@ -44,7 +44,7 @@ class SharedItemSerializer(ItemSerializer):
 
     def to_representation(self, instance: models.Model) -> object:
         if self.parent is not None and self.context.get("is_stored"):
-            return Token(f"{instance._meta.model_name}:{instance.pk}")
+            return Placeholder(f"{instance._meta.model_name}:{instance.pk}")
         return super().to_representation(instance)
 
 

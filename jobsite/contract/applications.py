@@ -2,12 +2,12 @@
 
 from jobsite.contract.document import findings, properties
 from jobsite.contract.lists import expect_problem
-from jobsite.contract.service import Response, Service
+from jobsite.contract.service import CheckedService, Response
 
 PATH = "/v1/user/applications"
 
 
-def check(service: Service) -> None:
+def check(service: CheckedService) -> None:
     """Check without credentials, with invalid ones, and with the token of `service` if it has one."""
     for cause, headers in (
         ("no credential", {}),
@@ -28,7 +28,7 @@ def check(service: Service) -> None:
     service.report.checks += len(items) * len(properties("Application"))
 
 
-def _expect_closed(service: Service, response: Response, cause: str) -> None:
+def _expect_closed(service: CheckedService, response: Response, cause: str) -> None:
     if expect_problem(service.report, PATH, response, 401, cause):
         challenge = response.headers.get("WWW-Authenticate", "")
         service.report.expect(
@@ -37,6 +37,6 @@ def _expect_closed(service: Service, response: Response, cause: str) -> None:
         _expect_private(service, response)
 
 
-def _expect_private(service: Service, response: Response) -> None:
+def _expect_private(service: CheckedService, response: Response) -> None:
     header = response.headers.get("Cache-Control", "")
     service.report.expect("no-store" in header, PATH, "Cache-Control: no-store", header)

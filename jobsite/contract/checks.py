@@ -5,12 +5,12 @@ from functools import partial
 
 from jobsite.contract import applications, filters, queries, requests, vacancies
 from jobsite.contract.lists import PagedList
-from jobsite.contract.service import Service
+from jobsite.contract.service import CheckedService
 
 Step = tuple[str, Callable[[], None]]
 
 
-def steps(service: Service, max_pages: int) -> list[Step]:
+def steps(service: CheckedService, max_pages: int) -> list[Step]:
     """Return the checks of a service as named steps, to be run in order."""
     lists = {
         listing.path: listing

@@ -21,7 +21,7 @@ KINDS = {
 }  # fmt: skip
 
 
-class Finding(NamedTuple):
+class SchemaDifference(NamedTuple):
     """A difference between a value and its schema. `keyword` is that of JSON Schema, or ORDER."""
 
     expected: str
@@ -83,12 +83,14 @@ def properties(name: str) -> JsonObject:
     return _schemas()[name]["properties"]
 
 
-def findings(name: str, value: object, where: str) -> Iterator[Finding]:
+def findings(name: str, value: object, where: str) -> Iterator[SchemaDifference]:
     """Yield the differences between `value` and the schema `name`. `where` is what a breach calls it."""
     for error in _validator(name).iter_errors(value):
         error = best_match([error])  # of alternatives, what is wrong in the nearest one
         keys = [key for key in error.absolute_path if isinstance(key, str)]
-        yield Finding(f"{'.'.join([where, *keys])} {_expected(error)}", error.instance, error.validator)
+        yield SchemaDifference(
+            f"{'.'.join([where, *keys])} {_expected(error)}", error.instance, error.validator
+        )
 
 
 def _expected(error: ValidationError) -> str:

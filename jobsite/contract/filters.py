@@ -3,13 +3,13 @@
 from jobsite.contract import requests
 from jobsite.contract.document import findings, properties
 from jobsite.contract.lists import SIZE, PagedList, expect_problem
-from jobsite.contract.service import Service
+from jobsite.contract.service import CheckedService
 from jobsite.types import JsonObject
 
 SAMPLE = 3  # filters and options that are compared with lists
 
 
-def _filters(service: Service, query: dict[str, str]) -> list[JsonObject]:
+def _filters(service: CheckedService, query: dict[str, str]) -> list[JsonObject]:
     path, report = "/v1/filters", service.report
     known = properties("Filter")["keyword"]["x-extensible-enum"]
     well_formed = []
@@ -40,7 +40,7 @@ def _has(item: JsonObject, keyword: str, option: JsonObject) -> bool:
     return sought in (found if isinstance(found, list) else [found])
 
 
-def check(service: Service, public: PagedList) -> None:
+def check(service: CheckedService, public: PagedList) -> None:
     """Check that the count of each option is the total of the filtered list, also with another filter."""
     path, report = "/v1/filters", service.report
     requests.methods(service, path)

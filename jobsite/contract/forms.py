@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from jobsite.contract.document import Finding, findings, properties
+from jobsite.contract.document import SchemaDifference, findings, properties
 from jobsite.contract.lists import SIZE, expect_problem
-from jobsite.contract.service import Response, Service
+from jobsite.contract.service import CheckedService, Response
 from jobsite.types import JsonObject
 
 PATH = "/v1/vacancies/{id}/form"
@@ -20,7 +20,7 @@ def spread(ids: Collection[object]) -> list[object]:
     return list(ids)[:: -(-len(ids) // FORMS_MAX) or 1]
 
 
-def check(service: Service, ids: Iterable[object]) -> bool:
+def check(service: CheckedService, ids: Iterable[object]) -> bool:
     """Check the forms of the vacancies `ids`. Return whether the service has JSON Schemas."""
     has_schemas = False
     for id_ in ids:
@@ -42,11 +42,11 @@ def check(service: Service, ids: Iterable[object]) -> bool:
     return has_schemas
 
 
-def _request(service: Service, id_: object, suffix: str = "") -> Response:
+def _request(service: CheckedService, id_: object, suffix: str = "") -> Response:
     return service.request(f"/v1/vacancies/{id_}/form{suffix}", with_token=True)
 
 
-def _check_apply(service: Service, id_: object, form: Response) -> None:
+def _check_apply(service: CheckedService, id_: object, form: Response) -> None:
     """Check the header Apply of `form`. It is absent if the vacancy does not accept applications here."""
     apply = form.headers.get("Apply")
     if apply is not None:
@@ -55,7 +55,7 @@ def _check_apply(service: Service, id_: object, form: Response) -> None:
         service.report.expect(is_one, PATH, "Apply to be the absolute URL of its applications", apply)
 
 
-def _check_schema(service: Service, id_: object, form: Response) -> bool:
+def _check_schema(service: CheckedService, id_: object, form: Response) -> bool:
     """Check the JSON Schema of `form`. Return whether there is one."""
     report, path = service.report, f"{PATH}/schema"
     response = _request(service, id_, "/schema")
@@ -77,7 +77,7 @@ def _check_schema(service: Service, id_: object, form: Response) -> bool:
     return True
 
 
-def edges(service: Service, id_: object, unknown: Iterable[str]) -> None:
+def edges(service: CheckedService, id_: object, unknown: Iterable[str]) -> None:
     """Check that parameters are 400, and unknown ids 404."""
     response = service.request(f"/v1/vacancies/{id_}/form", {SIZE: "1"}, with_token=True)
     expect_problem(service.report, PATH, response, 400, f"?{SIZE}=1", parameter=SIZE)
@@ -88,46 +88,52 @@ def edges(service: Service, id_: object, unknown: Iterable[str]) -> None:
             )
 
 
-def _rules(sections: list[JsonObject]) -> Iterator[Finding]:
+def _rules(sections: list[JsonObject]) -> Iterator[SchemaDifference]:
     """Yield the violations of rules that the OpenAPI document does not state."""
     names: list[str] = []
     for section in sections:
         for field in section["fields"]:
             yield from _field_rules(field, names)
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        yield Finding("each name once in the whole form, label inputs included", twice)
+        yield SchemaDifference("each name once in the whole form, label inputs included", twice)
 
 
-def _consent(sections: list[JsonObject]) -> Iterator[Finding]:
+def _consent(sections: list[JsonObject]) -> Iterator[SchemaDifference]:
     last = sections[-1]["fields"][-1:] if sections else []
     if not last or (last[0]["type"], last[0]["required"]) != ("checkbox", True):
-        yield Finding("the consent, a required checkbox, as the last field of the last section", last)
+        yield SchemaDifference(
+            "the consent, a required checkbox, as the last field of the last section", last
+        )
 
 
-def _field_rules(field: JsonObject, names: list[str], owner: JsonObject | None = None) -> Iterator[Finding]:
+def _field_rules(
+    field: JsonObject, names: list[str], owner: JsonObject | None = None
+) -> Iterator[SchemaDifference]:
     """Yield the violations of a field, which depends on `owner`, and of its conditional fields."""
     name, label, options = field["name"], field["label"], field.get("options", [])
     names.append(name)
     if isinstance(label, dict):
         names.append(label["name"])
         if field["type"] != "range":
-            yield Finding("an object with a text input as the label of a range only", field)
+            yield SchemaDifference("an object with a text input as the label of a range only", field)
     if field["type"] in WITH_OPTIONS and not options:
-        yield Finding(f"options for {field['type']}", field)
+        yield SchemaDifference(f"options for {field['type']}", field)
     if any(option["name"] != name for option in options):
-        yield Finding("options with the name of their field", field)
+        yield SchemaDifference("options with the name of their field", field)
     values = [option["value"] for option in options]
     if len(set(values)) < len(values):
-        yield Finding("each option of a field once", values)
+        yield SchemaDifference("each option of a field once", values)
     if field["type"] == "range" and values != LEVELS:
-        yield Finding(f"the options {', '.join(LEVELS)} for range, in this order", values)
+        yield SchemaDifference(f"the options {', '.join(LEVELS)} for range, in this order", values)
     if owner is None and "on_value" in field:
-        yield Finding("no on_value but for a conditional field", field)
+        yield SchemaDifference("no on_value but for a conditional field", field)
     if owner is not None:
         chosen = (
             ["1"] if owner["type"] == "checkbox" else [each["value"] for each in owner.get("options", [])]
         )
         if field.get("on_value") not in chosen:
-            yield Finding('on_value to be a value of the field that it depends on (a checkbox: "1")', field)
+            yield SchemaDifference(
+                'on_value to be a value of the field that it depends on (a checkbox: "1")', field
+            )
     for each in field.get("conditional", []):
         yield from _field_rules(each, names, field)

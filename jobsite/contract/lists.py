@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from jobsite.contract.document import ORDER, Finding, additional, findings, is_id, properties
-from jobsite.contract.service import Query, Report, Response, Service, parse, query_string
+from jobsite.contract.document import ORDER, SchemaDifference, additional, findings, is_id, properties
+from jobsite.contract.service import CheckedService, ContractReport, Query, Response, parse, query_string
 from jobsite.types import JsonObject
 
 SIZE, NUMBER = "page[size]", "page[number]"
@@ -16,7 +16,7 @@ BEYOND = 999_999_999
 
 
 def expect_problem(
-    report: Report, endpoint: str, response: Response, status: int, cause: str, parameter: str = ""
+    report: ContractReport, endpoint: str, response: Response, status: int, cause: str, parameter: str = ""
 ) -> bool:
     """Expect a problem document of `status` that names `parameter`. Return whether it is one."""
     holds = report.expect(
@@ -41,7 +41,7 @@ def expect_problem(
     )
 
 
-def vacancy_findings(name: str, item: object) -> Iterator[Finding]:
+def vacancy_findings(name: str, item: object) -> Iterator[SchemaDifference]:
     """Yield the violations of a vacancy with the schema `name`, including its slug and facts."""
     found = list(findings(name, item, "item"))
     yield from found
@@ -50,10 +50,12 @@ def vacancy_findings(name: str, item: object) -> Iterator[Finding]:
     if isinstance(item, dict) and is_id(item.get("id")) and isinstance(item.get("slug"), str):
         slug = item["slug"]
         if not slug.endswith(f"({item['id']})"):
-            yield Finding("slug to end with the id in round brackets", {"id": item["id"], "slug": slug})
+            yield SchemaDifference(
+                "slug to end with the id in round brackets", {"id": item["id"], "slug": slug}
+            )
 
 
-def _fact_findings(item: Any) -> Iterator[Finding]:
+def _fact_findings(item: Any) -> Iterator[SchemaDifference]:
     """Yield the facts that contradict each other."""
     end, day, pay = item["closes_at"], item["closing_date"], item["pay"]
     days: set[str | None] = {None}
@@ -61,13 +63,13 @@ def _fact_findings(item: Any) -> Iterator[Finding]:
         at = datetime.fromisoformat(end)
         days = {str(at.date()), str((at - timedelta(seconds=1)).date())}  # fractions are not shown
         if end <= item["published_at"]:
-            yield Finding("closes_at to be after published_at", end)
+            yield SchemaDifference("closes_at to be after published_at", end)
     if day not in days:
-        yield Finding(
+        yield SchemaDifference(
             "closing_date to be the last day before closes_at", {"closes_at": end, "closing_date": day}
         )
     if pay and None not in (pay["min"], pay["max"]) and pay["min"] > pay["max"]:
-        yield Finding("pay.min to be at most pay.max", pay)
+        yield SchemaDifference("pay.min to be at most pay.max", pay)
 
 
 def _leads_to(link: object, path: str, others: Mapping[str, object], paging: str) -> bool:
@@ -89,7 +91,7 @@ class PagedList:
 
     def __init__(
         self,
-        service: Service,
+        service: CheckedService,
         path: str,
         schema: str,
         *,

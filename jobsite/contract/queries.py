@@ -6,14 +6,14 @@ from itertools import islice
 from typing import Any
 
 from jobsite.contract.lists import SIZE, PagedList, expect_problem
-from jobsite.contract.service import Service
+from jobsite.contract.service import CheckedService
 
 SAMPLE = 3  # vacancies that are searched for
 KM = 25  # radius of the circles in which vacancies are looked for
 _WORD = re.compile(r"[^\W_]+")
 
 
-def sorting(service: Service, public: PagedList) -> None:
+def sorting(service: CheckedService, public: PagedList) -> None:
     """Check that each sort order contains the same vacancies, in that order."""
     report, path = service.report, public.path
     orders: dict[str, list[Any]] = {}
@@ -60,7 +60,7 @@ def sorting(service: Service, public: PagedList) -> None:
         report.expect(ends == wanted, path, f"sort={key} to be that order, without an end last", ends)
 
 
-def fields(service: Service, public: PagedList) -> None:
+def fields(service: CheckedService, public: PagedList) -> None:
     """Check that `fields` limits the keys of items and does not change their values."""
     for requested, keys in (("id,title,slug", ["id", "title", "slug"]), ("slug,id", ["id", "slug"])):
         body = public.page({"fields": requested}, size=SAMPLE)
@@ -73,7 +73,7 @@ def fields(service: Service, public: PagedList) -> None:
             service.report.expect(same, public.path, f"fields={requested} to change no value", item)
 
 
-def list_parameters(service: Service, public: PagedList) -> None:
+def list_parameters(service: CheckedService, public: PagedList) -> None:
     """Check that repeated parameters, and names that end with [], equal a comma-separated list."""
     for name, values in (
         ("fields", ("id", "title")),
@@ -91,7 +91,7 @@ def list_parameters(service: Service, public: PagedList) -> None:
             )
 
 
-def near(service: Service, public: PagedList) -> None:
+def near(service: CheckedService, public: PagedList) -> None:
     """Check that `filter[near]` finds vacancies at their places, and no vacancy that is farther away."""
     located = [(id_, points) for id_, item in public.items.items() if (points := _points(item))]
     if not located:
@@ -139,7 +139,7 @@ def _distance(a: tuple[float, float], b: tuple[float, float]) -> float:
     return 2 * 6371.0088 * math.asin(min(1, math.sqrt(half)))
 
 
-def search(service: Service, public: PagedList) -> None:
+def search(service: CheckedService, public: PagedList) -> None:
     """Check that search finds vacancies by the words of their title."""
     for id_, item in islice(public.items.items(), SAMPLE):
         title = item.get("title")

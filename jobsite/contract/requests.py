@@ -3,12 +3,12 @@
 from functools import partial
 
 from jobsite.contract.lists import NUMBER, SIZE, PagedList, expect_problem
-from jobsite.contract.service import Service
+from jobsite.contract.service import CheckedService
 
 BAD_NUMBERS = ("abc", "0", "-1", "1.5", "1e3", "01", "+1", "1_0", "²", "", "1234567890")
 
 
-def invalid_parameters(service: Service, listing: PagedList, *, is_thorough: bool) -> None:
+def invalid_parameters(service: CheckedService, listing: PagedList, *, is_thorough: bool) -> None:
     """Check that invalid parameters are 400, and that foreign ones are ignored."""
     if listing.is_closed:
         return
@@ -41,7 +41,7 @@ def _plain(query: list[tuple[str, str]]) -> str:
     return "&".join(f"{name}={value}" for name, value in query)
 
 
-def methods(service: Service, path: str, listing: PagedList | None = None) -> None:
+def methods(service: CheckedService, path: str, listing: PagedList | None = None) -> None:
     """Check HEAD, OPTIONS, other methods, conditional requests and content negotiation of a path."""
     if listing is not None and listing.is_closed:
         return
@@ -101,7 +101,7 @@ def methods(service: Service, path: str, listing: PagedList | None = None) -> No
         report.expect(other.status == 200, path, "200 for If-None-Match with another tag", other.status)
 
 
-def unknown_paths(service: Service) -> None:
+def unknown_paths(service: CheckedService) -> None:
     """Check that unknown paths below the prefixes of the API are JSON problems."""
     for path in ("/v1/nothing-here", "/v0.1/nothing-here", "/v1/vacancies/", "/v1/"):
         expect_problem(service.report, path, service.request(path), 404, "no such path")

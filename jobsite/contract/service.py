@@ -40,7 +40,7 @@ class Breach:
 
 
 @dataclass
-class Report:
+class ContractReport:
     """The result of a check. `notes` are remarks, not failures; `skipped` are checks that could not run."""
 
     checks: int = 0
@@ -125,13 +125,13 @@ def query_string(query: Parameters) -> str:
     return urlencode(query, quote_via=quote, safe="")
 
 
-class Service:
+class CheckedService:
     """A service at the URL `base`; `token` is the bearer token for internal lists."""
 
-    def __init__(self, base: str, token: str = "", report: Report | None = None) -> None:
+    def __init__(self, base: str, token: str = "", report: ContractReport | None = None) -> None:
         self.base = base.rstrip("/")
         self.token = token
-        self.report = report or Report()
+        self.report = report or ContractReport()
         self._waits = 0
         self._pool = urllib3.PoolManager(timeout=urllib3.Timeout(total=TIMEOUT), retries=False)
 

@@ -5,13 +5,13 @@ from itertools import islice
 from jobsite.contract import forms, requests
 from jobsite.contract.document import is_id, properties
 from jobsite.contract.lists import SIZE, PagedList, expect_problem, vacancy_findings
-from jobsite.contract.service import Service
+from jobsite.contract.service import CheckedService
 
 SAMPLE = 3  # vacancies of each list that are compared
 SINGLES = {"type": "types", "contract_type": "contract_types", "work_regime": "work_regimes"}  # v0.1 -> v1
 
 
-def subsets(service: Service, lists: dict[str, PagedList]) -> None:
+def subsets(service: CheckedService, lists: dict[str, PagedList]) -> None:
     """Check that lists of hot vacancies are subsets of the other lists, and complete."""
     for part, whole in (
         ("/v1/vacancies/hot", "/v1/vacancies"),
@@ -28,7 +28,7 @@ def subsets(service: Service, lists: dict[str, PagedList]) -> None:
                 service.report.expect(not missing, part, f"every hot vacancy of {whole}", missing[:10])
 
 
-def versions(service: Service, public: PagedList, old: PagedList) -> None:
+def versions(service: CheckedService, public: PagedList, old: PagedList) -> None:
     """Check that v0.1 lists the vacancies of v1, in the same order and with the same values."""
     if public.is_whole and old.is_whole:
         service.report.expect(
@@ -71,7 +71,7 @@ def versions(service: Service, public: PagedList, old: PagedList) -> None:
                 )
 
 
-def _single(service: Service, id_: object) -> dict[str, object] | None:
+def _single(service: CheckedService, id_: object) -> dict[str, object] | None:
     """Return the vacancy `id_`; None, with a breach, if the response is not a vacancy."""
     path = "/v1/vacancies/{id}"
     response = service.request(f"/v1/vacancies/{id_}", with_token=True)
@@ -86,7 +86,7 @@ def _single(service: Service, id_: object) -> dict[str, object] | None:
     return body["data"]
 
 
-def singles(service: Service, lists: dict[str, PagedList]) -> None:
+def singles(service: CheckedService, lists: dict[str, PagedList]) -> None:
     """Check that single vacancies equal their items in the lists."""
     path = "/v1/vacancies/{id}"
     for listing in lists.values():
@@ -115,7 +115,7 @@ def singles(service: Service, lists: dict[str, PagedList]) -> None:
             expect_problem(service.report, path, response, 400, f"?{name}=1", parameter=name)
 
 
-def unknown_ids(service: Service, lists: dict[str, PagedList]) -> None:
+def unknown_ids(service: CheckedService, lists: dict[str, PagedList]) -> None:
     """Check that unknown and malformed ids return the same 404."""
     answers = {}
     for text in (_free_id(lists), "0", "007", "abc", "-1", "1.0", "%C2%B2", "9" * 19, "9" * 30):
@@ -134,7 +134,7 @@ def _free_id(lists: dict[str, PagedList]) -> str:
     return str(max((id_ for id_ in known if is_id(id_)), default=0) + 987_654_321)
 
 
-def application_forms(service: Service, lists: dict[str, PagedList]) -> None:
+def application_forms(service: CheckedService, lists: dict[str, PagedList]) -> None:
     """Check the forms of listed vacancies."""
     ids = list(dict.fromkeys(id_ for listing in lists.values() for id_ in listing.items))
     if not ids:

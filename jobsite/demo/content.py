@@ -35,10 +35,10 @@ from vacancies.models import (
     FilterOption,
     Place,
     Recruiter,
-    Status,
     Vacancy,
     VacancyOption,
     VacancyRecruiter,
+    VacancyStatus,
 )
 
 CONTENT = Path(__file__).with_name("content.json")
@@ -236,7 +236,7 @@ def _examples(rows: list[Row]) -> Row:
 def _vacancy(row: Row, now: datetime) -> Vacancy:
     """Return the unsaved vacancy of `row`, with its fields and datetimes."""
     own = {field: value for field, value in row.items() if field not in NOT_FIELDS}
-    vacancy = Vacancy(**{"status": Status.PUBLISHED} | own)
+    vacancy = Vacancy(**{"status": VacancyStatus.PUBLISHED} | own)
     written = now
     if "appears" in row:
         vacancy.publish_from = now + timedelta(**row["appears"])

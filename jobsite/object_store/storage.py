@@ -31,7 +31,7 @@ CHUNK = 1 << 16  # bytes
 MISSING = ("404", "NoSuchKey")
 
 
-class Entry(NamedTuple):
+class StoredObject(NamedTuple):
     name: str
     size: int
     modified_at: datetime
@@ -190,7 +190,7 @@ class ObjectStorage(S3Storage):
                 return any("groups/global" in each["Grantee"].get("URI", "") for each in grants)
             return False
 
-    def entries(self, folder: str = "") -> Iterator[Entry]:
+    def entries(self, folder: str = "") -> Iterator[StoredObject]:
         """Yield all files whose names begin with `folder`. Raise OSError."""
         with self._request(folder) as target:
             pages = self.connection.meta.client.get_paginator("list_objects_v2").paginate(
@@ -199,4 +199,4 @@ class ObjectStorage(S3Storage):
             for page in pages:
                 for each in page.get("Contents", ()):
                     name = each["Key"].removeprefix(f"{self.location}/")
-                    yield Entry(name, each["Size"], each["LastModified"])
+                    yield StoredObject(name, each["Size"], each["LastModified"])

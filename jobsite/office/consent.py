@@ -18,7 +18,7 @@ from vacancies.models import Brand
 from vacancies.querysets import EVERY_BRAND
 
 
-class BrandFilter(admin.SimpleListFilter):
+class ConsentBrandFilter(admin.SimpleListFilter):
     title = _("brand")
     parameter_name = "brand"
 
@@ -33,7 +33,7 @@ class BrandFilter(admin.SimpleListFilter):
 @admin.register(ConsentText)
 class ConsentTextAdmin(JobsiteAdmin):
     list_display = ("shown_text", "language", "brand", "version", "created_at")
-    list_filter = ("language", BrandFilter)
+    list_filter = ("language", ConsentBrandFilter)
     readonly_fields = ("brand",)
 
     def get_fields(self, request: UserRequest, obj: ConsentText | None = None) -> Sequence[str]:

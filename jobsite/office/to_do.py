@@ -26,7 +26,7 @@ MAX_READ = 1_000  # unread applications that are counted by vacancy
 
 
 @dataclass(frozen=True)
-class Row:
+class ToDoRow:
     text: str
     note: str
     url: str
@@ -38,7 +38,7 @@ class Part:
     icon: str
     count: str
     url: str
-    rows: list[Row] = field(default_factory=list)
+    rows: list[ToDoRow] = field(default_factory=list)
 
 
 def unread(request: UserRequest) -> QuerySet:
@@ -81,7 +81,7 @@ def approvals(request: UserRequest, number: dict[str, Any] | None) -> Iterator[P
     if number and approves(request):
         own = waiting_for_approval(Vacancy.objects.editable_by(request.user)).only("title")
         rows = [
-            Row(str(each), "", reverse("admin:vacancies_vacancy_approval", args=[each.pk]))
+            ToDoRow(str(each), "", reverse("admin:vacancies_vacancy_approval", args=[each.pk]))
             for each in own.order_by("-pk")[:MAX_ROWS]
         ]
         yield Part(
@@ -97,7 +97,7 @@ def to_tell(request: UserRequest) -> Iterator[Part]:
             str(len(rows)),
             reverse("admin:applications_application_change", args=[rows[0][0].pk]),
             [
-                Row(
+                ToDoRow(
                     f"{application.display_name}, {application.vacancy.title}",
                     _("deleted after %(at)s") % {"at": at},
                     reverse("admin:applications_application_change", args=[application.pk]),
@@ -119,7 +119,7 @@ def interviews(request: UserRequest) -> Iterator[Part]:
             as_text(len(found)),
             f"{reverse('admin:applications_historyentry_changelist')}?when=today",
             [
-                Row(
+                ToDoRow(
                     f"{each.name}: {each.application.display_name}",
                     date_format(timezone.localtime(each.planned_at), "H:i"),
                     reverse("admin:applications_application_change", args=[each.application_id]),
@@ -143,7 +143,7 @@ def unread_by_vacancy(request: UserRequest) -> Iterator[Part]:
         count,
         applications(read="no"),
         [
-            Row(str(titles[pk]), str(number), applications(read="no", vacancy__id__exact=pk))
+            ToDoRow(str(titles[pk]), str(number), applications(read="no", vacancy__id__exact=pk))
             for pk, number in most
             if pk in titles
         ],

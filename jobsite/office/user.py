@@ -23,7 +23,7 @@ from unfold.forms import AdminPasswordChangeForm, UserCreationForm
 
 from jobsite.accounts import roles
 from jobsite.admin.base import action_parameters, as_id
-from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
+from jobsite.admin.confirmation import ActionRow, ActionSection, ask, is_confirmed
 from jobsite.admin.users import PermissionsAdmin
 from jobsite.languages import site_language
 from jobsite.office.invitations import InvitationPages, open_invitations
@@ -221,11 +221,11 @@ class UserAdmin(BaseUserAdmin, PermissionsAdmin):  # type: ignore[misc]  # get_a
         if is_confirmed(request):
             self._set_active(request, chosen, True)
             return None
-        listed = [Row(person(user)) for user in chosen]
+        listed = [ActionRow(person(user)) for user in chosen]
         return ask(
             self, request, label=gettext("Activate"), icon="person_check", is_refused=not listed,
             text=gettext("They can sign in again, with the roles and brands that they had."),
-            sections=[Section(gettext("Users"), listed)] if listed else [],
+            sections=[ActionSection(gettext("Users"), listed)] if listed else [],
         )  # fmt: skip
 
     def _set_active(self, request: UserRequest, users: QuerySet[User], is_active: bool) -> None:

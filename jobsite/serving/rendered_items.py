@@ -9,7 +9,7 @@ neither occurs in a text.
 
 from collections.abc import Callable, Iterable
 
-from jobsite.api.placeholders import AddressToken, Token
+from jobsite.api.placeholders import AddressToken, Placeholder
 from jobsite.api.renderers import JSONRenderer
 
 MARK, KEY = b"\0", b"\x01"
@@ -25,7 +25,7 @@ def encode(value: object) -> bytes:
     match value:
         case None:  # the renderer returns an empty body
             return b"null"
-        case Token():
+        case Placeholder():
             return MARK + value.encode() + MARK
         case AddressToken():
             return b'"' + MARK + BASE_URL + MARK + dumps(str(value))[1:]

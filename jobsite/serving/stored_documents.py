@@ -49,7 +49,7 @@ class NotReadyError(Exception):
     """The document is not made yet, or cannot be: a client may try again after RETRY_AFTER seconds."""
 
 
-class Stored(NamedTuple):
+class StoredDocument(NamedTuple):
     """A stored document. The name of its files, one of them compressed, consists of these values."""
 
     stem: str
@@ -116,19 +116,19 @@ class Document:
         identity = server(), *(database[name] for name in ("HOST", "PORT", "NAME")), self.kind, *self.key
         return sha256(repr(identity).encode()).hexdigest()[:32]
 
-    def find(self, revision: int) -> Stored | None:
+    def find(self, revision: int) -> StoredDocument | None:
         """Return what is stored, if it shows what is public at `now` or since then: another request that came
         a little later may have begun it."""
         at = self.now.timestamp()
         for path in folder().glob(f"{self.stem}_*{ZIPPED}"):
             stem, its_revision, since, until, digest = path.name.removesuffix(ZIPPED).split("_")
-            found = Stored(stem, int(its_revision), float(since), float(until), digest)
+            found = StoredDocument(stem, int(its_revision), float(since), float(until), digest)
             is_valid = found.revision >= revision and found.since <= at + WAIT and at < found.until
             if is_valid and found.path(PLAIN).exists():
                 return found
         return None
 
-    def make(self, revision: int) -> Stored:
+    def make(self, revision: int) -> StoredDocument:
         """Make and store it, unless another request does meanwhile. Raises NotReadyError after WAIT."""
         lock, deadline = FileLock(folder() / f"{self.kind}.lock"), time.monotonic() + WAIT
         with _slot():
@@ -141,7 +141,7 @@ class Document:
             finally:
                 lock.release()
 
-    def store(self) -> Stored:
+    def store(self) -> StoredDocument:
         """Write the files, which others see when they are complete, and remove old ones."""
         new = [folder() / f"{self.stem}-{os.getpid()}{suffix}.new" for suffix in (PLAIN, ZIPPED)]
         try:
@@ -158,7 +158,7 @@ class Document:
                             time.sleep(PAUSE)
                             turn = time.monotonic()
             end = until.timestamp() if until else float("inf")
-            stored = Stored(self.stem, state.number, self.now.timestamp(), end, digest.hexdigest())
+            stored = StoredDocument(self.stem, state.number, self.now.timestamp(), end, digest.hexdigest())
             new[0].replace(stored.path(PLAIN))
             new[1].replace(stored.path(ZIPPED))
         finally:
@@ -199,7 +199,7 @@ def server() -> tuple[int, str]:
     return parent, status.read_text().rpartition(")")[2].split()[19] if status.exists() else ""
 
 
-def remove_old(stored: Stored) -> None:
+def remove_old(stored: StoredDocument) -> None:
     """Remove earlier files of a document, and what is older than KEPT."""
     for path in folder().iterdir():
         is_earlier = path.name.startswith(f"{stored.stem}_") and path.stem != stored.path("").name

@@ -104,7 +104,7 @@ def sign_up_page(site: Site) -> HttpResponse:
         "errors": errors,
         "honeypot": HONEYPOT,
     }
-    response = respond(site, "alerts.html", context, status=status)
+    response = respond(site, "alerts/alerts.html", context, status=status)
     if status == 429:
         response["Retry-After"] = str(int(limit.wait()))
     return response
@@ -133,7 +133,7 @@ def _errors(
 def sent(site: Site, language: str = "") -> HttpResponse:
     """Say what comes next: the same for every address."""
     with translation.override(language or site_language()):
-        return respond(site, "alerts_sent.html", {"days": operations.UNCONFIRMED_FOR.days})
+        return respond(site, "alerts/alerts_sent.html", {"days": operations.UNCONFIRMED_FOR.days})
 
 
 # --- With the link of an email -----------------------------------------------------------------------
@@ -148,7 +148,7 @@ def _opened_by(token: str) -> JobAlert | None:
 
 
 def _ended(site: Site, status: int) -> HttpResponse:
-    return respond(site, "alert_ended.html", {}, status=status)
+    return respond(site, "alerts/alert_ended.html", {}, status=status)
 
 
 def _page(site: Site, template: str, found: JobAlert, token: str, **context: object) -> HttpResponse:
@@ -170,7 +170,7 @@ def confirmation(site: Site, token: str) -> HttpResponse:
     if site.request.method == "POST":
         operations.confirm(found, at=timezone.now())
     elif found.confirmed_at is None:
-        return _page(site, "alert_confirm.html", found, token)
+        return _page(site, "alerts/alert_confirm.html", found, token)
     return redirect(link("alert", token=token))
 
 
@@ -189,7 +189,7 @@ def alert(site: Site, token: str) -> HttpResponse:
             return redirect(f"{link('alert', token=token)}?saved")
         error = _("Choose one of these.")
     is_saved = "saved" in site.request.GET
-    response = _page(site, "alert.html", found, token, is_saved=is_saved, error=error)
+    response = _page(site, "alerts/alert.html", found, token, is_saved=is_saved, error=error)
     if error:
         response.status_code = 422
     return response
@@ -200,7 +200,7 @@ def unsubscribe(site: Site, token: str) -> HttpResponse:
     """End the alert with one POST, which mail programs send too (RFC 8058), again and again."""
     found = _opened_by(token)
     if found and site.request.method != "POST":
-        return _page(site, "alert_unsubscribe.html", found, token)
+        return _page(site, "alerts/alert_unsubscribe.html", found, token)
     if found:
         try:
             erase_alert(found)

@@ -26,7 +26,7 @@ BACK = "list"  # parameter of the page of a vacancy: the query of the list from 
 
 
 @dataclass
-class Option:
+class ShownOption:
     value: str
     label: str
     count: int
@@ -40,7 +40,7 @@ class Facet:
     name: str
     label: str
     language: str  # of its words, if it is not that of the page
-    options: list[Option]
+    options: list[ShownOption]
     left_out: int
 
     @property
@@ -181,7 +181,7 @@ class Filters:
             names = Fact(keyword).names() if keyword in Fact.values else {}
             chosen = {value for given, value in self.given if given == name}
             options = [
-                Option(
+                ShownOption(
                     option["value"],
                     names.get(option["value"], option["label"]),
                     option["count"],

@@ -29,7 +29,7 @@ PLACES_SHOWN = 3  # on a list
 
 
 @dataclass
-class Fact:
+class ShownFact:
     """A fact as a page shows it. `language` is that of its words, if it is not that of the page."""
 
     label: str
@@ -37,7 +37,7 @@ class Fact:
     language: str = ""
 
 
-class Item:
+class ShownItem:
     """An item as a page shows it: texts in the active language, safe HTML."""
 
     def __init__(self, item: JsonObject, page: str = "") -> None:
@@ -132,17 +132,17 @@ class Item:
         closing_date = self.item["closing_date"]
         return format_date(date.fromisoformat(closing_date)) if closing_date else ""
 
-    def facts(self, filters: Iterable[Filter]) -> list["Fact"]:
+    def facts(self, filters: Iterable[Filter]) -> list["ShownFact"]:
         """Return what the texts do not say. The words of `filters` are in the language of the site."""
         words = "" if site_language() == get_language() else site_language()
         facts = [
-            Fact(_("Pay"), self.pay_lines),
-            Fact(_("Places"), self.addresses),
-            Fact(_("Countries for remote work"), [self.countries]),
-            *(Fact(each.label, [_joined(self.item[each.keyword])], words) for each in filters),
-            Fact(_("Reference"), [self.item["reference"] or ""]),
-            Fact(_("Published on"), [self.published_on]),
-            Fact(_("Apply by"), [self.closes_on]),
+            ShownFact(_("Pay"), self.pay_lines),
+            ShownFact(_("Places"), self.addresses),
+            ShownFact(_("Countries for remote work"), [self.countries]),
+            *(ShownFact(each.label, [_joined(self.item[each.keyword])], words) for each in filters),
+            ShownFact(_("Reference"), [self.item["reference"] or ""]),
+            ShownFact(_("Published on"), [self.published_on]),
+            ShownFact(_("Apply by"), [self.closes_on]),
         ]
         return [fact for fact in facts if any(fact.values)]
 

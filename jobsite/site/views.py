@@ -34,8 +34,8 @@ from jobsite.serving.stored_documents import RETRY_AFTER, NotReadyError
 from jobsite.site import jsonld
 from jobsite.site.filters import BACK, Filters
 from jobsite.site.hosts import Site, page_path, stylesheet, theme_path, version_of
-from jobsite.site.items import LISTED, Item
-from jobsite.site.reading import Interface, RefusedError
+from jobsite.site.items import LISTED, ShownItem
+from jobsite.site.reading import Interface, InterfaceError
 from jobsite.site.sharing import share
 from jobsite.text.html import sanitise, visible_text
 from jobsite.types import JsonObject
@@ -68,7 +68,7 @@ def on_site(view: View) -> View:
             return view(site, **kwargs)
         except Http404:
             template, status, wait = "not_found.html", 404, ""
-        except RefusedError as refusal:
+        except InterfaceError as refusal:
             template, status, wait = "refused.html", refusal.status, refusal.retry_after
         except NotReadyError:
             template, status, wait = "refused.html", 503, RETRY_AFTER
@@ -121,7 +121,7 @@ def vacancy(site: Site, pk: int, slug: str = "", language: str = "") -> HttpResp
     interface = site.interface
     try:
         item = interface.get(f"/v1/vacancies/{pk}")["data"]
-    except RefusedError as refusal:
+    except InterfaceError as refusal:
         if refusal.status != 404:
             raise
         return _closed(site, interface, pk, language)
@@ -136,7 +136,7 @@ def vacancy(site: Site, pk: int, slug: str = "", language: str = "") -> HttpResp
         return _moved(site.request, base + site.path_in(language))
     site.query = with_query("", **{name: site.request.GET.get(name, "") for name in ("source", BACK)})
     with translation.override(language):
-        shown = Item(item)
+        shown = ShownItem(item)
         apply_page = _apply_page(site, interface, pk)
         posting = jsonld.job_posting(item, row, takes_applications=bool(apply_page))
         context = {
@@ -171,7 +171,7 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
     try:
         found = interface.get("/v1/vacancies", [*filters.query, *own, ("fields", ",".join(LISTED))])
         facets = filters.facets(interface.get("/v1/filters", [*filters.facets_query, *own])["data"])
-    except RefusedError as refusal:
+    except InterfaceError as refusal:
         if refusal.status != 400:
             raise
         errors = [error["detail"] for error in refusal.problem["errors"]]
@@ -189,7 +189,7 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
         "intro": SafeString(sanitise(brand.description)) if brand else "",
         "is_list": True,
         "items": _items(site, found["data"], filters.source, back),
-        "has_logos": not brand and len({Item(item).brand_name for item in found["data"]}) > 1,
+        "has_logos": not brand and len({ShownItem(item).brand_name for item in found["data"]}) > 1,
         "meta": meta,
         "filters": filters,
         "facets": [facet for facet in facets if not (own and facet.name == own[0][0])],
@@ -215,7 +215,7 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
     return interface.cache(respond(site, "list.html", context))
 
 
-def _items(site: Site, found: list[JsonObject], source: str = "", back: str = "") -> list[Item]:
+def _items(site: Site, found: list[JsonObject], source: str = "", back: str = "") -> list[ShownItem]:
     """Return the items of a list. Their links keep the active language, the source of the visitor and, on
     this site, the query of the list, `back`."""
     columns = ("title", "language", "audience", "brand")
@@ -225,11 +225,11 @@ def _items(site: Site, found: list[JsonObject], source: str = "", back: str = ""
         row = rows.get(item["id"])  # it may have been deleted meanwhile
         url = absolute(site.request, row.url_in()) if row else item["url"]
         way = {"source": source, BACK: back if url.startswith(site.url("/")) else ""}
-        items.append(Item(item, with_query(url, **way)))
+        items.append(ShownItem(item, with_query(url, **way)))
     return items
 
 
-def _similar(site: Site, row: Vacancy) -> list[Item]:
+def _similar(site: Site, row: Vacancy) -> list[ShownItem]:
     """Return a few vacancies of the category of `row` that are near it, else of the category, else near it.
     The list decides who sees them, and how long the page is valid."""
     by_keyword: dict[str, list[str]] = {Keyword.FUNCTIONGROUP: [], Keyword.REGIONS: []}

@@ -377,7 +377,7 @@ def test_unsubscribing_deletes_the_alert_and_its_emails():
     client = Client(enforce_csrf_checks=True)
     for _ in range(2):
         answer = client.post(path, {"List-Unsubscribe": "One-Click"})
-        assert (answer.status_code, answer.templates[0].name) == (200, "site/alert_ended.html")
+        assert (answer.status_code, answer.templates[0].name) == (200, "site/alerts/alert_ended.html")
     rows = (JobAlert.objects.count(), Message.objects.count(), ToldVacancy.objects.count())
     assert (rows, vacancy.pk) == ((0, 0, 0), vacancy.pk)
     assert Client().get(path).status_code == 200

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from applications import operations, privacy
-from applications.importer import Importer
+from applications.importer import ApplicationImporter
 from applications.models import Application, MailTemplate, Message, Scorecard, Stage, Status
 from applications.operations.considering import AlreadyThereError, consider
 from applications.operations.scorecards import save_card
@@ -156,7 +156,7 @@ def test_two_clicks_send_one_scorecard(stages: dict[str, Stage]) -> None:
 
 
 def imported(rows: list[dict[str, Any]]) -> list[str]:
-    importer = Importer()
+    importer = ApplicationImporter()
     importer.import_rows(rows, source=Path("file"))
     return importer.report.failed
 
@@ -192,7 +192,7 @@ def test_status_that_another_import_creates_meanwhile_is_used(monkeypatch: Any) 
     def create() -> None:
         Stage.objects.create(name="Tested", status=Status.objects.create(label_en="Tested"))
 
-    step_in(monkeypatch, Importer, "_note_once", lambda: elsewhere(create))
+    step_in(monkeypatch, ApplicationImporter, "_note_once", lambda: elsewhere(create))
 
     assert imported([{"user": {"username": "mia"}, "vacancy_id": vacancy.pk, "status": "Tested"}]) == []
 

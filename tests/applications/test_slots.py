@@ -13,7 +13,7 @@ from applications.models import Application, HistoryEntry, Message, Offer, Parti
 from applications.operations import withdraw_application
 from applications.operations.interviews import cancel_interviews
 from applications.operations.slots import (
-    ClosedError,
+    ChoiceClosedError,
     TakenError,
     choose,
     free_slots,
@@ -76,7 +76,7 @@ def test_changing_works_until_the_notice_and_frees_the_first_time(at):
     offer.refresh_from_db()
     assert is_changeable(offer, at=NOW + 2 * DAY - timedelta(seconds=1))
     assert not is_changeable(offer, at=NOW + 2 * DAY)
-    with pytest.raises(ClosedError):
+    with pytest.raises(ChoiceClosedError):
         choose(offer=offer, slot=office.slots[0], at=NOW + 2 * DAY)
 
 
@@ -85,7 +85,7 @@ def test_times_within_the_notice_and_after_the_end_are_refused(at):
     (offer,) = office.offers
     assert free_slots(office.set, at=NOW) == office.slots[1:]
     for slot, moment in ((office.slots[0], NOW), (office.slots[1], NOW + DAY)):
-        with pytest.raises(ClosedError):
+        with pytest.raises(ChoiceClosedError):
             choose(offer=offer, slot=slot, at=moment)
 
 

@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from tests.chaos.database import make_form
-from vacancies.models import Status, Vacancy
+from vacancies.models import Vacancy, VacancyStatus
 from vacancies.operations import publication
 from vacancies.querysets import VacancyQuerySet
 
@@ -24,14 +24,14 @@ POOL = 50  # vacancies that the writer publishes again and again; unpublished in
 def fill(count: int) -> None:
     """Create `count` published vacancies, a form for them, and the vacancies that the writer publishes."""
     call_command("migrate", verbosity=0)
-    found = Vacancy.objects.filter(status=Status.PUBLISHED).count()
+    found = Vacancy.objects.filter(status=VacancyStatus.PUBLISHED).count()
     if not found:
         call_command("generate_vacancies", str(count), stdout=sys.stderr)
     elif not count <= found <= count + POOL:
         sys.exit(f"The database holds {found} published vacancies, not {count}: name another one.")
     make_form()
     made = pool()
-    for vacancy in Vacancy.objects.filter(status=Status.PUBLISHED)[: POOL - len(made)]:
+    for vacancy in Vacancy.objects.filter(status=VacancyStatus.PUBLISHED)[: POOL - len(made)]:
         publication.duplicate(vacancy=vacancy, at=timezone.now())
     publication.unpublish(vacancies=made, at=timezone.now())
     analyze()

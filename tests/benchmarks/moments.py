@@ -22,7 +22,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from tests.vacancies.commands import run
-from vacancies.models import Brand, Requisition, Status, Vacancy
+from vacancies.models import Brand, Requisition, Vacancy, VacancyStatus
 
 
 def fill(count: int) -> None:
@@ -37,7 +37,9 @@ def fill(count: int) -> None:
     for number, vacancy in enumerate(Vacancy.objects.order_by("pk")):
         values: dict[str, Any] = {"publish_until": now + timedelta(hours=number)} if number % 2 else {}
         if number % 7 == 0:
-            values["status"] = (Status.UNPUBLISHED, Status.ARCHIVED, Status.DRAFT)[number % 3]
+            values["status"] = (VacancyStatus.UNPUBLISHED, VacancyStatus.ARCHIVED, VacancyStatus.DRAFT)[
+                number % 3
+            ]
         if number % 11 == 0:
             values |= dict.fromkeys(("description", "profile", "offer", "company"), "")
         Vacancy.objects.filter(pk=vacancy.pk).update(**values)

@@ -22,7 +22,7 @@ from vacancies.admin.spreadsheets import columns as spreadsheets
 from vacancies.api import schema, v0_1, v1
 from vacancies.choices import Keyword
 from vacancies.exchange.columns import COLUMNS
-from vacancies.exchange.serializers import ItemSerializer
+from vacancies.exchange.serializers import ImportSerializer
 from vacancies.fields import HtmlField
 from vacancies.models import Attachment, Brand, FilterOption, Place, Vacancy
 
@@ -209,7 +209,7 @@ def test_columns_occur_where_the_golden_file_says():
     places = {
         "v1": v1.VacancySerializer.Meta.fields,
         "v0.1": v0_1.VacancySerializer.Meta.fields,
-        "import": ItemSerializer().fields,
+        "import": ImportSerializer().fields,
         "spreadsheet": spreadsheets.COLUMNS,
         "page (text)": [field.name for field in COLUMNS if isinstance(field, HtmlField)],
         "page (fact)": [field.name for field in pages.FACTS],

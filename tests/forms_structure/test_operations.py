@@ -94,7 +94,7 @@ def test_changed_name_or_language_is_a_new_revision(at, time_machine):
     assert (form.name, form.language, form.revision) == ("B", "fr", 2)
     assert (form.updated_at - at).total_seconds() == 60
     assert list(form.snapshots.values_list("revision", "language")) == [(2, "fr"), (1, "en")]
-    with pytest.raises(operations.ConflictError):
+    with pytest.raises(operations.FormConflictError):
         operations.save(form=form, structure=TWO, revision=1, name="A", language="en")
 
     operations.restore(snapshot=form.snapshots.get(revision=1))
@@ -141,7 +141,7 @@ def test_newer_revision_is_overwritten_only_without_a_revision(anna):
     operations.save(form=form, structure=TWO, revision=1, author=anna)
     before = everything()
 
-    with pytest.raises(operations.ConflictError) as conflict:  # before the names that it would lose
+    with pytest.raises(operations.FormConflictError) as conflict:  # before the names that it would lose
         operations.save(form=stale, structure=THREE, revision=1, name="B", keep_names=True)
 
     snapshot = conflict.value.snapshot

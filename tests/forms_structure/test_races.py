@@ -56,7 +56,7 @@ def test_concurrent_saves_of_one_revision_give_one_conflict(_: int) -> None:
 
     outcomes = at_once(*(partial(save, name) for name in ("A", "B", "C")))
 
-    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["ConflictError"] * 2 + ["bool"]
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["FormConflictError"] * 2 + ["bool"]
     form.refresh_from_db()
     assert (form.name, form.revision) == (("A", "B", "C")[outcomes.index(True)], 2)
     assert sorted(Snapshot.objects.values_list("revision", flat=True)) == [1, 2]

@@ -18,7 +18,7 @@ from urllib3 import HTTPHeaderDict
 
 from applications import operations, tokens
 from jobsite.contract.document import ORDER, findings
-from jobsite.contract.service import Response, Service
+from jobsite.contract.service import CheckedService, Response
 from tests.contract.sample import make_site
 from tests.factories import make_insider
 from tests.jobsite.contract_mistakes import BATCHES, NO_ETAG_ON_HEAD, NO_SCHEMAS, SENT_ON, mistakes_of
@@ -69,7 +69,7 @@ def service(db, monkeypatch):
         status, headers, body = answer
         return Response(status, HTTPHeaderDict(headers), b"" if method == "HEAD" else body)
 
-    monkeypatch.setattr(Service, "_send", send)
+    monkeypatch.setattr(CheckedService, "_send", send)
     return SimpleNamespace(mistakes=made, known=known)
 
 
@@ -215,7 +215,7 @@ FOREIGN = (
 def test_foreign_service_causes_breaches_only(capsys, monkeypatch):
     for body in FOREIGN:
         answer = Response(200, HTTPHeaderDict({"Content-Type": "application/json"}), body)
-        monkeypatch.setattr(Service, "_send", lambda *args, answer=answer: answer)
+        monkeypatch.setattr(CheckedService, "_send", lambda *args, answer=answer: answer)
         status, report = check(capsys)
         assert status == 1, body
         assert "/v1/filters: 200 with {data: list}" in texts(report), body

@@ -7,7 +7,7 @@ from django.contrib.admin import site
 from django.contrib.auth.models import User
 from django.test import Client
 
-from applications.importer.rows import Row
+from applications.importer.rows import ApplicationRow
 from applications.models import Application, JobAlert
 from forms_structure import admin as builder
 from jobsite.accounts.lockout import name
@@ -81,6 +81,6 @@ def test_every_other_address_and_number_is_read_as_people_see_it(settings):
     recruiter.full_clean()
     assert recruiter.phone == "+32 470 12 34 56"
     assert search_words("\ufeffnur\u00adse\u00a0night\u200b") == ["nurse", "night"]
-    row = Row(context={"changes": []})
+    row = ApplicationRow(context={"changes": []})
     assert row.fields["email"].run_validation("\u202amia@example.org") == "mia@example.org"
     assert row.fields["phone"].run_validation(NUMBERS[0]) == "+32 470 12 34 56"

@@ -6,7 +6,7 @@ from django.core.management import CommandError
 from tests.vacancies.commands import run
 from vacancies import cities
 from vacancies.cities import FOLDER, countries, find_cities, find_city, regions
-from vacancies.exchange.geonames import Row, city_files
+from vacancies.exchange.geonames import CityRow, city_files
 
 
 def line(name, others, latitude, longitude, country, region, population):
@@ -133,8 +133,8 @@ def test_build_city_files_reads_downloads_of_geonames(tmp_path):
 
 def test_cities_of_france_have_the_code_of_their_departement():
     rows = [
-        Row(["Saint-Priest"], 45.7, 4.9, "FR", "84", "69M", 41641),
-        Row(["Saint-Priest"], 44.7, 4.5, "FR", "84", "", 1178),
+        CityRow(["Saint-Priest"], 45.7, 4.9, "FR", "84", "69M", 41641),
+        CityRow(["Saint-Priest"], 44.7, 4.5, "FR", "84", "", 1178),
     ]
     content = json.loads(city_files(rows, ["FR.84\tAuvergne-Rhône-Alpes\t\t1"], ["FR"])["FR"])
     assert content["districts"] == "69 -"

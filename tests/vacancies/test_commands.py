@@ -19,7 +19,7 @@ from jobsite.site import audit, feeds, jsonld, sitemaps
 from tests.factories import make_brand, make_insider, make_option, make_recruiter, make_vacancy
 from tests.vacancies.commands import run
 from vacancies import quality
-from vacancies.api.v1 import ServedForm, SingleVacancyViewSet
+from vacancies.api.v1 import RenderedForm, SingleVacancyViewSet
 from vacancies.models import ListedVacancy, Place, Recruiter, Requisition, Vacancy, VacancyOption
 from vacancies.querysets import VacancyList, VacancyQuerySet
 
@@ -373,7 +373,7 @@ def test_audit_detects_a_list_with_a_wrong_rule(every_kind, monkeypatch):
 def test_audit_detects_a_form_with_a_wrong_rule(every_kind, monkeypatch):
     def any_form(view, pk):
         view.vacancy = Vacancy.objects.get(pk=pk)
-        return ServedForm(None, [], "", "en")
+        return RenderedForm(None, [], "", "en")
 
     monkeypatch.setattr(SingleVacancyViewSet, "cached_form", any_form)
     monkeypatch.setattr(SingleVacancyViewSet, "form_schema", lambda *args, **kwargs: Response(status=404))

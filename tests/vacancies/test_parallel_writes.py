@@ -27,10 +27,10 @@ from tests.vacancies.exchange.test_import import items
 from vacancies.exchange import importer as importer_module
 from vacancies.exchange import list_order
 from vacancies.exchange.form_importer import FormImporter
-from vacancies.exchange.importer import Importer
-from vacancies.exchange.sources import FormRow, Row
+from vacancies.exchange.importer import VacancyImporter
+from vacancies.exchange.sources import FormRow, SourceRow
 from vacancies.history.versions import replay
-from vacancies.models import Brand, Change, FilterOption, Status, Vacancy, VacancyOption, Version
+from vacancies.models import Brand, Change, FilterOption, Vacancy, VacancyOption, VacancyStatus, Version
 from vacancies.operations import options, publication
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("filters")]
@@ -199,13 +199,13 @@ def test_copy_has_texts_and_options_of_one_save(monkeypatch: Any) -> None:
 def test_import_keeps_a_concurrent_publication_change(monkeypatch: Any) -> None:
     vacancy = make_vacancy(pk=1001, title="Old", audience="public")
     unpublish = partial(publication.unpublish, vacancies=Vacancy.objects.all(), at=timezone.now())
-    step_in(monkeypatch, Importer, "_audience", lambda: elsewhere(unpublish))
-    importer = Importer()
+    step_in(monkeypatch, VacancyImporter, "_audience", lambda: elsewhere(unpublish))
+    importer = VacancyImporter()
 
-    importer.import_rows([Row("row 1", items(1)[0])])
+    importer.import_rows([SourceRow("row 1", items(1)[0])])
 
     vacancy.refresh_from_db()
-    assert (vacancy.title, vacancy.status) == ("Job 1", Status.UNPUBLISHED)
+    assert (vacancy.title, vacancy.status) == ("Job 1", VacancyStatus.UNPUBLISHED)
     assert (importer.report.updated, importer.report.refused) == (1, 0)
 
 
@@ -214,7 +214,7 @@ def test_import_keeps_a_concurrently_chosen_publish_from(monkeypatch: Any) -> No
     chosen = NOW + timedelta(days=30)
     moved = Vacancy.objects.filter(pk=older.pk)
     step_in(monkeypatch, list_order, "pairwise", lambda: moved.update(publish_from=chosen))
-    importer = Importer()
+    importer = VacancyImporter()
 
     importer.keep_order([[older.pk, newer.pk]])  # newest first: `older` would have to move up
 
@@ -227,12 +227,12 @@ def test_import_does_not_use_a_concurrently_merged_option(monkeypatch: Any) -> N
     ghent = make_option("regions", "Ghent")
     first, second = items(2, regions=["Gent"])
 
-    def rows() -> Iterator[Row]:
-        yield Row("row 1", first)
+    def rows() -> Iterator[SourceRow]:
+        yield SourceRow("row 1", first)
         options.merge_options(into=ghent, others=[FilterOption.objects.get(label="Gent")])
-        yield Row("row 2", second)
+        yield SourceRow("row 2", second)
 
-    importer = Importer()
+    importer = VacancyImporter()
     importer.import_rows(rows())
 
     assert (importer.report.failed, importer.report.created) == ([], 2)

@@ -15,7 +15,7 @@ from tests.conftest import NOW
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
 from vacancies.history.versions import content_at, read_content
 from vacancies.models import Approval, Attachment, Vacancy, Version
-from vacancies.operations.save import ConflictError, plan_save, save_content
+from vacancies.operations.save import SaveConflictError, plan_save, save_content
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters", "at")]
 DAY = timedelta(days=1)
@@ -79,7 +79,7 @@ def test_a_field_that_both_changed_is_a_conflict(anna: User) -> None:
     vacancy = make_vacancy(title="Nurse")
     base = read_content(vacancy)
     Vacancy.objects.update(title="Cook")
-    with pytest.raises(ConflictError) as error:
+    with pytest.raises(SaveConflictError) as error:
         save_content(vacancy, base | {"title": "Carer", "is_hot": True}, base=base, author=anna, at=NOW)
     assert error.value.fields == ["title"]
     assert (Vacancy.objects.get().is_hot, Version.objects.count()) == (False, 0)

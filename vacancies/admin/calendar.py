@@ -20,7 +20,7 @@ from django.utils.translation import pgettext
 from jobsite.days import start_of_day
 from jobsite.types import UserRequest
 from vacancies.dates import end_of_day
-from vacancies.models import Status
+from vacancies.models import VacancyStatus
 from vacancies.querysets import VacancyQuerySet
 
 DAY = timedelta(days=1)
@@ -118,7 +118,7 @@ def _title(view: str, chosen: date, first: date, last: date) -> str:
 def _fill(days: Sequence[Day], own: VacancyQuerySet, limit: int) -> None:
     """Add the first vacancies of each day, in one statement."""
     connection = connections[own.db]
-    published = own.filter(status=Status.PUBLISHED)
+    published = own.filter(status=VacancyStatus.PUBLISHED)
     queries = (
         # `publish_until` is exclusive: the end of a day is the start of the next one.
         published.filter(publish_from__gte=BEGIN, publish_from__lt=END).order_by("publish_from", "pk"),

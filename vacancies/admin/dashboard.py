@@ -18,7 +18,7 @@ from jobsite.types import UserRequest
 from vacancies.access import brands_of, readable_by
 from vacancies.admin.calendar import calendar
 from vacancies.admin.list.filters import APPROVAL, REASONS
-from vacancies.models import APPROVE, DailyVacancies, State, Status, Vacancy, waiting_for_approval
+from vacancies.models import APPROVE, DailyVacancies, State, Vacancy, VacancyStatus, waiting_for_approval
 from vacancies.statistics.counts import STATES, counts_for
 from vacancies.statistics.reading import Days, by_day, in_parts, last_recorded
 
@@ -39,7 +39,7 @@ def waiting_count(request: UserRequest) -> int:
     """Return the number of the user's vacancies that wait for approval, as their list has it. It is never a
     stored one: somebody waits for it. One query per request."""
     if not hasattr(request, "_waiting_for_approval"):
-        own = Vacancy.objects.editable_by(request.user).exclude(status=Status.ARCHIVED)
+        own = Vacancy.objects.editable_by(request.user).exclude(status=VacancyStatus.ARCHIVED)
         request._waiting_for_approval = waiting_for_approval(own).count()  # type: ignore[attr-defined]
     return request._waiting_for_approval  # type: ignore[attr-defined]
 

@@ -42,7 +42,7 @@ from vacancies.admin.publication.pages import PublicationPages
 from vacancies.admin.publication.versions import VersionPages
 from vacancies.admin.spreadsheets.pages import EXPORT_ACTIONS, SpreadsheetPages
 from vacancies.choices import EmploymentType, Keyword, PlaceKind
-from vacancies.models import Status, Vacancy
+from vacancies.models import Vacancy, VacancyStatus
 from vacancies.operations.undo import needed_reasons
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
 
@@ -151,7 +151,7 @@ class VacancyBaseAdmin(VacancyListAdmin):
             obj
             and obj.brand_id
             and not request.user.has_perm(EVERY_BRAND)
-            and (obj.status != Status.DRAFT or needed_reasons([obj.pk]))
+            and (obj.status != VacancyStatus.DRAFT or needed_reasons([obj.pk]))
         )
         return (*super().get_readonly_fields(request, obj), *(["brand"] if is_fixed else []))
 

@@ -11,7 +11,7 @@ from django.db import DatabaseError, connections
 from rest_framework.serializers import BaseSerializer
 
 from jobsite.api.absolute_urls import host_url
-from jobsite.api.placeholders import Token
+from jobsite.api.placeholders import Placeholder
 from jobsite.serving.rendered_items import dumps, render_item, strip_markers
 from vacancies.api.schema import ITEM_FORMAT
 from vacancies.api.serializers import BrandSerializer, RecruiterSerializer
@@ -56,7 +56,7 @@ def render(serializer_class: type[BaseSerializer], pks: Iterable[int]) -> dict[i
     rendered = {}
     for each in Vacancy.objects.with_related().filter(pk__in=list(pks)):
         for choice in each.ordered_choices:
-            choice.label = Token(f"option:{choice.option_id}")
+            choice.label = Placeholder(f"option:{choice.option_id}")
         rendered[each.pk] = render_item(serializer.to_representation(each))
     return rendered
 

@@ -251,12 +251,12 @@ def find_published(request: Request, pk: str, vacancies: VacancyQuerySet, *, at:
     return found[0]
 
 
-class Item(NamedTuple):
+class RenderedItem(NamedTuple):
     data: bytes
     rendered: Rendered
 
 
-class ServedForm(NamedTuple):
+class RenderedForm(NamedTuple):
     form: Form | None
     sections: list[JsonObject]
     version: str
@@ -340,7 +340,7 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
                 store(self.item_version, item.rendered)
         return json_response(b'{"data":' + item.data + b"}")
 
-    def stored_item(self, pk: str, state: RevisionState | None) -> Item | None:
+    def stored_item(self, pk: str, state: RevisionState | None) -> RenderedItem | None:
         """Return the stored item of a vacancy that everybody may see. Without a snapshot, whose revision is
         `state`, return None if it needs one."""
         rows = (
@@ -358,13 +358,13 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
             with suppress(UnknownPlaceholderError):
                 data = fill(strip_markers(item), absolute(self.request, "/")[:-1], shared, state)
                 self.audience, self.until, self.revision = audience, end, number
-                return Item(data, rendered)
+                return RenderedItem(data, rendered)
         return None
 
-    def plain_item(self, pk: str, state: RevisionState | None) -> Item:
+    def plain_item(self, pk: str, state: RevisionState | None) -> RenderedItem:
         """Return the item of the vacancy or preview in the snapshot of `state`. Raises NotFound."""
         vacancy = self.find(Vacancy.objects.with_related(), pk, state)
-        return Item(dumps(self.get_serializer().to_representation(vacancy)), {})
+        return RenderedItem(dumps(self.get_serializer().to_representation(vacancy)), {})
 
     def find(self, vacancies: VacancyQuerySet, pk: str, state: RevisionState | None) -> Vacancy:
         """Return the vacancy in the path. A hidden one and an unknown one raise the same NotFound, after the
@@ -382,7 +382,7 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
     def get_serializer_context(self) -> JsonObject:
         return {**super().get_serializer_context(), "preview": self.query.get("preview")}
 
-    def cached_form(self, pk: str) -> ServedForm:
+    def cached_form(self, pk: str) -> RenderedForm:
         """Return the form of the vacancy in the path."""
         shown = Vacancy.objects.with_form().only(
             "audience", "status", "publish_from", "publish_until", "apply_url", "brand_id"
@@ -391,10 +391,10 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
             self.vacancy = self.find(shown, pk, state)
             brand = self.vacancy.shown_brand_id
 
-            def make() -> ServedForm:
+            def make() -> RenderedForm:
                 form = self.vacancy.served_form
                 sections, language = forms_v1.serve(form, brand)
-                return ServedForm(form, sections, digest(sections), language)
+                return RenderedForm(form, sections, digest(sections), language)
 
             if state is None:
                 return make()

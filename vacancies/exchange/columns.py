@@ -24,9 +24,9 @@ from vacancies.exchange.fields import (
     CodeField,
     DateTimeField,
     FlagField,
+    ImportNumberField,
+    ImportTextField,
     LineField,
-    NumberField,
-    TextField,
     UrlField,
 )
 from vacancies.fields import plain_fields
@@ -65,11 +65,11 @@ def _number(value: Decimal) -> int | float:
 TYPES: Any = ClassLookupDict(
     {
         models.CharField: ColumnType(LineField),
-        models.TextField: ColumnType(TextField),
+        models.TextField: ColumnType(ImportTextField),
         WebURLField: ColumnType(UrlField),
         models.BooleanField: ColumnType(FlagField, lambda value: str(FLAGS[value])),
         models.IntegerField: ColumnType(serializers.IntegerField, int),
-        models.DecimalField: ColumnType(NumberField, _number),
+        models.DecimalField: ColumnType(ImportNumberField, _number),
         models.DateField: ColumnType(serializers.DateField, lambda value: value),
         models.DateTimeField: ColumnType(DateTimeField, local),
     }

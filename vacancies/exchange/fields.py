@@ -44,7 +44,7 @@ class Remark:
         return f"{self.field}: {self.message}" if self.field else self.message
 
 
-class TextField(serializers.CharField):
+class ImportTextField(serializers.CharField):
     """Text, kept exactly. Null becomes ""."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -57,7 +57,7 @@ class TextField(serializers.CharField):
         return super().run_validation(data) or ""
 
 
-class LineField(TextField):
+class LineField(ImportTextField):
     """Text of one line. HTML entities are converted, line breaks are replaced by spaces; control characters
     and bidirectional overrides are removed. This and tags are reported. NUL is refused, as in every text."""
 
@@ -89,7 +89,7 @@ class PhoneField(LineField):
         return _seen(self, super().to_internal_value(data), plain_number)
 
 
-class UrlField(TextField):
+class UrlField(ImportTextField):
     """An http or https URL, with the validators of the models."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -135,7 +135,7 @@ class CodeField(serializers.Field):
         return super().run_validation(data) or ""
 
 
-class NumberField(serializers.Field):
+class ImportNumberField(serializers.Field):
     """A JSON number as a Decimal. If `is_rounded`, more decimals are rounded and reported, else refused."""
 
     default_error_messages = {"invalid": "Must be a number {allowed}; received {received}."}

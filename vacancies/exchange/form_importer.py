@@ -16,7 +16,7 @@ from forms_structure.structure import CONSENT, StructureError
 from jobsite.languages import site_language
 from vacancies.exchange.fields import Remark
 from vacancies.exchange.json_files import repeated_key
-from vacancies.exchange.reports import Report as BaseReport
+from vacancies.exchange.reports import ImportReport
 from vacancies.exchange.sources import FormRow
 from vacancies.models import Brand, Vacancy
 
@@ -24,7 +24,7 @@ ORIGIN = "import"
 
 
 @dataclass
-class Report(BaseReport):
+class FormReport(ImportReport):
     """Counts and messages of an import of forms."""
 
     created: int = 0  # forms
@@ -41,14 +41,14 @@ class FormImporter:
     """Imports the forms of existing vacancies. A vacancy that already serves an equal form is not changed.
 
     `language` is the language of forms that do not determine it. `consent_name` is the name of the consent
-    box of the source, which ours replaces. `unescape` is as for `vacancies.exchange.importer.Importer`.
+    box of the source, which ours replaces. `unescape` is as for `VacancyImporter`.
     """
 
     def __init__(self, *, language: str = "", consent_name: str = CONSENT, unescape: bool = False) -> None:
         self.unescape = unescape
         self.language = language or site_language()
         self.consent_name = consent_name
-        self.report = Report()
+        self.report = FormReport()
         self._noted: set[str] = set()
         forms = Form.objects.filter(extends=None).order_by("-pk")
         self._known: dict[str, int] = {}  # form ids by key

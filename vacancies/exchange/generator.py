@@ -23,10 +23,10 @@ from vacancies.models import (
     FilterOption,
     Place,
     Recruiter,
-    Status,
     Vacancy,
     VacancyOption,
     VacancyRecruiter,
+    VacancyStatus,
 )
 
 BATCH = 2000
@@ -263,7 +263,7 @@ def _vacancy(
         # Not drawn, so that the same seed still makes the same vacancies.
         apply_url="" if publish_from.second else f"https://apply.example.com/{slugify(title)}",
         audience=random.choices(list(Audience), weights=(85, 7, 8))[0],
-        status=Status.PUBLISHED,
+        status=VacancyStatus.PUBLISHED,
         publish_from=publish_from,
         publish_until=until,
         created_at=publish_from - timedelta(hours=random.randint(0, 72)),

@@ -25,7 +25,7 @@ _SOURCE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CityRow:
     """A city of the file cities500.txt."""
 
     names: list[str]  # first the usual one
@@ -37,7 +37,7 @@ class Row:
     population: int
 
 
-def read_cities(lines: Iterable[str]) -> Iterator[Row]:
+def read_cities(lines: Iterable[str]) -> Iterator[CityRow]:
     """Yield the cities of cities500.txt. Raises ValueError for a line in another format."""
     for number, line in enumerate(lines, 1):
         values = line.rstrip("\r\n").split("\t")
@@ -47,7 +47,7 @@ def read_cities(lines: Iterable[str]) -> Iterator[Row]:
             names = _names(values[1], values[3].split(","), has_umlauts=values[8] in GERMAN)
             country, region, district = values[8], values[10], values[11]
             at = float(values[4]), float(values[5])
-            yield Row(names, at[0], at[1], country, region, district, int(values[14] or 0))
+            yield CityRow(names, at[0], at[1], country, region, district, int(values[14] or 0))
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from None
 
@@ -63,7 +63,7 @@ def _names(name: str, others: list[str], *, has_umlauts: bool) -> list[str]:
 
 
 def city_files(
-    rows: Collection[Row], region_lines: Iterable[str], countries: Collection[str], *, names_from: int = 0
+    rows: Collection[CityRow], region_lines: Iterable[str], countries: Collection[str], *, names_from: int = 0
 ) -> dict[str, str]:
     """Return the content of the file of each country. `rows` are the cities of the whole world, and
     `region_lines` the lines of admin1CodesASCII.txt. Cities with fewer than `names_from` inhabitants have
@@ -94,7 +94,7 @@ def city_files(
 
 
 def _city(
-    row: Row, regions: dict[str, str], largest: dict[str, dict[str, int]], names_from: int
+    row: CityRow, regions: dict[str, str], largest: dict[str, dict[str, int]], names_from: int
 ) -> list[object]:
     def is_region(name: str) -> bool:
         """Whether this other name means the region: Washington is called District of Columbia, too. New York

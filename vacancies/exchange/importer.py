@@ -33,11 +33,11 @@ from vacancies.exchange.comparison import (
 from vacancies.exchange.fields import Remark, format_value
 from vacancies.exchange.item_reader import CLOCK_SKEW, ItemReader
 from vacancies.exchange.list_order import ContradictionError, apply_order
-from vacancies.exchange.option_types import Option, OptionTypes
+from vacancies.exchange.option_types import ImportOption, OptionTypes
 from vacancies.exchange.related import RelatedRows
 from vacancies.exchange.reports import VacancyReport
 from vacancies.exchange.serializers import FileStatus
-from vacancies.exchange.sources import Row
+from vacancies.exchange.sources import SourceRow
 from vacancies.models import (
     Attachment,
     Audience,
@@ -45,10 +45,10 @@ from vacancies.models import (
     Place,
     Recruiter,
     State,
-    Status,
     Vacancy,
     VacancyOption,
     VacancyRecruiter,
+    VacancyStatus,
     needs_approval,
 )
 from vacancies.search.merge import merge_if_due
@@ -70,7 +70,7 @@ class _ChangedError(Exception):
     """The vacancy was saved since it was read. Saving would overwrite every column of it."""
 
 
-class Importer:
+class VacancyImporter:
     """Imports rows in batches, one transaction each. A refused row is reported; the others are imported.
 
     `recruiter` becomes the head recruiter of vacancies that have none. `unescape` converts texts whose HTML
@@ -86,7 +86,7 @@ class Importer:
         self._option_types = OptionTypes(self.report)
         self._with_start: set[int] = set()  # vacancies that were published when the source says
 
-    def import_rows(self, rows: Iterable[Row]) -> None:
+    def import_rows(self, rows: Iterable[SourceRow]) -> None:
         """Create or update the vacancies of `rows`, all of one source, and add the results to `report`."""
         rows = iter(rows)
         seen: dict[int, str] = {}
@@ -116,7 +116,7 @@ class Importer:
         with self.report.batch(), transaction.atomic():
             self._option_types.write()
 
-    def _import_batch(self, batch: list[Row], seen: dict[int, str]) -> None:
+    def _import_batch(self, batch: list[SourceRow], seen: dict[int, str]) -> None:
         self._rows.clear_options()
         checked = [(row, item) for row in batch if (item := self._reader.read(row)) is not None]
         vacancies = Vacancy.objects.with_related().defer(None)  # a save needs all columns
@@ -149,7 +149,7 @@ class Importer:
                 self._rows.clear()
                 self.report.refuse(row.name, Remark("", "database", str(error)), id=item["id"])
 
-    def _import_item(self, row: Row, item: JsonObject, stored: Vacancy | None) -> None:
+    def _import_item(self, row: SourceRow, item: JsonObject, stored: Vacancy | None) -> None:
         """Create the vacancy of `item`, or update `stored`. Raise _RowRefusedError, or _ChangedError if the
         stored one was saved since it was read."""
         vacancy = stored or self._new_vacancy(item)
@@ -196,7 +196,7 @@ class Importer:
         vacancy.ordered_choices, vacancy.ordered_recruiter_links = [], []
         return vacancy
 
-    def _set_columns(self, row: Row, item: JsonObject, vacancy: Vacancy, *, is_new: bool) -> set[str]:
+    def _set_columns(self, row: SourceRow, item: JsonObject, vacancy: Vacancy, *, is_new: bool) -> set[str]:
         """Set the columns of `vacancy` that differ from `item`, and return their names."""
         wanted = column_values(item, vacancy)
         wanted["audience"] = self._audience(row, item, None if is_new else vacancy.audience)
@@ -208,7 +208,7 @@ class Importer:
             setattr(vacancy, name, wanted[name])
         return changed
 
-    def _guess_language(self, row: Row, item: JsonObject, vacancy: Vacancy) -> None:
+    def _guess_language(self, row: SourceRow, item: JsonObject, vacancy: Vacancy) -> None:
         """Set the language of a new vacancy to that of its texts, if it is recognised."""
         language = vacancy.recognised_language()
         self.report.languages[language] += 1
@@ -220,27 +220,31 @@ class Importer:
             text = f"not stated; {language} was recognised in the texts"
             self.report.note(row, item, "language", "language_guessed", text)
 
-    def _options(self, row: Row, item: JsonObject, vacancy: Vacancy, changed: set[str]) -> list[Option]:
+    def _options(
+        self, row: SourceRow, item: JsonObject, vacancy: Vacancy, changed: set[str]
+    ) -> list[ImportOption]:
         """Return the options of all keywords; those that `item` does not have stay as they are."""
         note = partial(self.report.note, row, item, "")
-        options: list[Option] = []
+        options: list[ImportOption] = []
         for keyword in Keyword:
             known = [
-                Option(choice.option_id, keyword, choice.label, choice.employment_type)
+                ImportOption(choice.option_id, keyword, choice.label, choice.employment_type)
                 for choice in vacancy.ordered_choices
                 if choice.keyword == keyword
             ]
             chosen = known
             if keyword in item:
                 rows = (self._rows.option(keyword, label, note) for label in item[keyword])
-                named = (Option(row.pk, keyword, row.label, row.employment_type) for row in rows)
+                named = (ImportOption(row.pk, keyword, row.label, row.employment_type) for row in rows)
                 chosen = list(dict.fromkeys(named))
             options += chosen
             if [option.pk for option in chosen] != [option.pk for option in known]:
                 changed.add("options")
         return options
 
-    def _recruiters(self, row: Row, item: JsonObject, vacancy: Vacancy, changed: set[str]) -> list[Recruiter]:
+    def _recruiters(
+        self, row: SourceRow, item: JsonObject, vacancy: Vacancy, changed: set[str]
+    ) -> list[Recruiter]:
         if "recruiters" not in item:
             return []
         note = partial(self.report.note, row, item, "")
@@ -250,21 +254,24 @@ class Importer:
             changed.add("recruiters")
         return recruiters
 
-    def _set_publication(self, row: Row, item: JsonObject, vacancy: Vacancy, changed: set[str]) -> None:
+    def _set_publication(self, row: SourceRow, item: JsonObject, vacancy: Vacancy, changed: set[str]) -> None:
         """Set the status of `vacancy` and the start of its publication as the source does, unless a recruiter
         decided. Add "status" to `changed` if one of them changed."""
         status = item.get("status")
         before = (vacancy.status, vacancy.publish_from)
         if status in (FileStatus.DRAFT, FileStatus.CLOSED):
-            vacancy.status = Status.DRAFT if status == FileStatus.DRAFT else Status.UNPUBLISHED
+            vacancy.status = VacancyStatus.DRAFT if status == FileStatus.DRAFT else VacancyStatus.UNPUBLISHED
             vacancy.publish_from = as_shown(
                 item.get("published_at", vacancy.publish_from), vacancy.publish_from
             )
         # A draft without publish_from was never published here: an earlier import left it as a draft.
         elif (
             status
-            or before == (Status.DRAFT, None)
-            or (vacancy.status == Status.PUBLISHED and ("published_at" in item or not row.is_from_service))
+            or before == (VacancyStatus.DRAFT, None)
+            or (
+                vacancy.status == VacancyStatus.PUBLISHED
+                and ("published_at" in item or not row.is_from_service)
+            )
         ):
             self._publish(row, item, vacancy)
         if (vacancy.status, vacancy.publish_from) == before:
@@ -277,7 +284,7 @@ class Importer:
         else:
             changed.add("status")
 
-    def _publish(self, row: Row, item: JsonObject, vacancy: Vacancy) -> None:
+    def _publish(self, row: SourceRow, item: JsonObject, vacancy: Vacancy) -> None:
         """Publish `vacancy` as the source does, or report why not."""
         start = as_shown(item.get("published_at"), vacancy.publish_from) or vacancy.publish_from
         if item.get("status") == FileStatus.SCHEDULED and start is None:
@@ -290,7 +297,7 @@ class Importer:
         if vacancy.brand and vacancy.brand.requires_approval:
             missing.append("The brand publishes with approval only.")
         if missing:
-            what = "imported as a draft" if vacancy.status == Status.DRAFT else "not published"
+            what = "imported as a draft" if vacancy.status == VacancyStatus.DRAFT else "not published"
             remarks = [Remark("", "draft", f"{what}: {' '.join(missing)}")]
             self.report.add("draft", row.name, *remarks, id=item["id"], is_id_shown=True)
             return
@@ -302,7 +309,7 @@ class Importer:
         elif start > self.now and item.get("status") != FileStatus.SCHEDULED:
             text = "is in the future; the vacancy is public from then on"
             self.report.note(row, item, "published_at", "future", text)
-        vacancy.status, vacancy.publish_from = Status.PUBLISHED, start
+        vacancy.status, vacancy.publish_from = VacancyStatus.PUBLISHED, start
 
     def _check(self, item: JsonObject, before: Vacancy | None, vacancy: Vacancy, changed: set[str]) -> None:
         """Raise _RowRefusedError if `vacancy` would close before it opens, has the reference of another one,
@@ -320,7 +327,7 @@ class Importer:
             raise _RowRefusedError(Remark("", "approval", NEEDS_APPROVAL))
 
     def _count(
-        self, row: Row, item: JsonObject, vacancy: Vacancy, changed: set[str], *, is_new: bool
+        self, row: SourceRow, item: JsonObject, vacancy: Vacancy, changed: set[str], *, is_new: bool
     ) -> None:
         """Report what was done with the vacancy."""
         if (slug := item.get("slug")) and slug != vacancy.slug and (is_new or "title" in changed):
@@ -328,14 +335,14 @@ class Importer:
         if is_new:
             self.report.created += 1
             self.report.expired += bool(vacancy.publish_until and vacancy.publish_until <= self.now)
-            is_hidden = item.get("status") == FileStatus.DRAFT or vacancy.status == Status.UNPUBLISHED
+            is_hidden = item.get("status") == FileStatus.DRAFT or vacancy.status == VacancyStatus.UNPUBLISHED
             self.report.not_public += is_hidden or vacancy.state_at(self.now) == State.SCHEDULED
         elif changed:
             self.report.updated += 1
         else:
             self.report.unchanged += 1
 
-    def _publish_until(self, row: Row, item: JsonObject, vacancy: Vacancy) -> datetime | None:
+    def _publish_until(self, row: SourceRow, item: JsonObject, vacancy: Vacancy) -> datetime | None:
         """Return the end of publication: that of the source, unless a recruiter set it here."""
         first, *others = [name for name in ENDS if name in item]
         end = item[first]
@@ -354,7 +361,7 @@ class Importer:
             self.report.note(row, item, first, "kept", text)
         return vacancy.publish_until
 
-    def _people(self, row: Row, item: JsonObject, vacancy: Vacancy) -> JsonObject:
+    def _people(self, row: SourceRow, item: JsonObject, vacancy: Vacancy) -> JsonObject:
         """Return the brand and head recruiter, by column, if the source has them. Null removes them, unless
         the vacancy is published and requires them."""
         wanted: JsonObject = {}
@@ -364,7 +371,7 @@ class Importer:
             wanted["head_recruiter"] = self._rows.recruiter(
                 item["head_recruiter"], partial(self.report.note, row, item, "")
             )
-        is_published = vacancy.status == Status.PUBLISHED
+        is_published = vacancy.status == VacancyStatus.PUBLISHED
         for name in ("brand", "head_recruiter"):
             if name not in item or item[name] or not getattr(vacancy, name):
                 continue
@@ -377,7 +384,7 @@ class Importer:
             wanted["head_recruiter"] = self.recruiter
         return wanted
 
-    def _is_of_another_file(self, row: Row, vacancy: Vacancy) -> bool:
+    def _is_of_another_file(self, row: SourceRow, vacancy: Vacancy) -> bool:
         """Whether the content of `vacancy` came from a file of the other kind, public or internal.
 
         The first file decides the content, so that later imports give the same result in any order. If a
@@ -388,7 +395,7 @@ class Importer:
         return row.is_external == (vacancy.audience == Audience.INTERNAL)
 
     def _import_audience(
-        self, row: Row, item: JsonObject, vacancy: Vacancy, attachments: list[Attachment]
+        self, row: SourceRow, item: JsonObject, vacancy: Vacancy, attachments: list[Attachment]
     ) -> None:
         """Update the audience of `vacancy`, whose content another file decided. Report the differences."""
         if different := different_keys(item, vacancy, attachments):
@@ -408,7 +415,7 @@ class Importer:
         vacancy.save()
         self.report.updated += 1
 
-    def _audience(self, row: Row, item: JsonObject, current: str | None) -> str:
+    def _audience(self, row: SourceRow, item: JsonObject, current: str | None) -> str:
         """Return the audience: that of the source for a new vacancy, else `current`.
 
         A public vacancy becomes internal too if the source lists it as internal. An internal one does not

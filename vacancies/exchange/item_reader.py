@@ -12,8 +12,8 @@ from jobsite.types import JsonObject
 from vacancies.exchange.fields import Remark, faults
 from vacancies.exchange.json_files import InvalidLine, repeated_key
 from vacancies.exchange.reports import VacancyReport
-from vacancies.exchange.serializers import SINGULAR, TEXTS, ItemSerializer
-from vacancies.exchange.sources import Row
+from vacancies.exchange.serializers import SINGULAR, TEXTS, ImportSerializer
+from vacancies.exchange.sources import SourceRow
 
 CLOCK_SKEW = timedelta(minutes=5)
 
@@ -41,13 +41,13 @@ class ItemReader:
         self.unescape = unescape
         self._unknown_keys: set[str] = set()
 
-    def read(self, row: Row) -> JsonObject | None:
+    def read(self, row: SourceRow) -> JsonObject | None:
         """Return the validated item of `row`. Return None if the row was refused."""
         if isinstance(row.item, InvalidLine):
             self.report.refuse(row.name, Remark("", "json", row.item.reason))
             return None
         changes: list[Remark] = []
-        serializer = ItemSerializer(data=row.item, context={"zone": row.zone, "changes": changes})
+        serializer = ImportSerializer(data=row.item, context={"zone": row.zone, "changes": changes})
         pk = row.item.get("id") if isinstance(row.item, dict) else None
         if (key := repeated_key(row.item)) is not None:
             remark = Remark(str(key), "repeated_key", "Occurs more than once in this item.")
@@ -116,7 +116,7 @@ def _state_keys(unknown: Iterable[str]) -> list[Remark]:
     return errors
 
 
-def _in_the_future(row: Row, item: JsonObject) -> list[Remark]:
+def _in_the_future(row: SourceRow, item: JsonObject) -> list[Remark]:
     if "created_at" not in item or item["created_at"] <= timezone.now() + CLOCK_SKEW:
         return []
     zone = row.zone or timezone.get_current_timezone()

@@ -14,7 +14,7 @@ from vacancies.choices import EmploymentType, Keyword
 from vacancies.employment_types import employment_type_of
 from vacancies.exchange.fields import Remark
 from vacancies.exchange.reports import VacancyReport
-from vacancies.exchange.sources import Row
+from vacancies.exchange.sources import SourceRow
 from vacancies.models import FilterOption
 
 # Filters whose options are likely to have a type, the likeliest first.
@@ -23,7 +23,7 @@ _ORDER = {keyword: place for place, keyword in enumerate(dict.fromkeys((*_LIKELY
 _Key = tuple[str, str]  # the keyword and the label: a dry run has no ids
 
 
-class Option(NamedTuple):
+class ImportOption(NamedTuple):
     """An option of an item, with the employment type that it has here."""
 
     pk: int
@@ -44,7 +44,7 @@ class OptionTypes:
         self._items: dict[tuple[frozenset[_Key], frozenset[str]], tuple[str, int]] = {}
         self._counts: Counter[tuple[frozenset[_Key], frozenset[str]]] = Counter()
 
-    def add(self, row: Row, item: JsonObject, options: list[Option]) -> None:
+    def add(self, row: SourceRow, item: JsonObject, options: list[ImportOption]) -> None:
         """Add an item that was imported. `options` are those of its vacancy."""
         types = frozenset(item["employment_types"] or ())
         telling = []

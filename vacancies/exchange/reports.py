@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from jobsite.ops.commands import uninterrupted
 from jobsite.types import JsonObject
 from vacancies.exchange.fields import Remark
-from vacancies.exchange.sources import Row
+from vacancies.exchange.sources import SourceRow
 
 REMARKS_SHOWN = 5  # of one row on a terminal; --report writes all
 
 
 @dataclass(frozen=True)
-class Entry:
+class RowReport:
     """The remarks about one row of a source. `kind` is "failed" for a row that was refused, "draft" for one
     that was imported as a draft, "note" for one that was imported with changes."""
 
@@ -45,12 +45,12 @@ class Entry:
 
 
 @dataclass
-class Report:
+class ImportReport:
     """Base class of the reports. `refused` counts rows. `sink` receives the records of each batch when it has
     been committed."""
 
     refused: int = 0
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[RowReport] = field(default_factory=list)
     sink: Callable[[JsonObject], None] | None = None
     _flushed: int = 0
 
@@ -70,7 +70,7 @@ class Report:
     def add(
         self, kind: str, row: str, *remarks: Remark, id: object = None, is_id_shown: bool = False
     ) -> None:
-        self.entries.append(Entry(kind, row, id, remarks, is_id_shown))
+        self.entries.append(RowReport(kind, row, id, remarks, is_id_shown))
 
     def refuse(self, row: str, *remarks: Remark, id: object = None, is_id_shown: bool = False) -> None:
         """Record a row that was not imported."""
@@ -116,7 +116,7 @@ class Report:
 
 
 @dataclass
-class VacancyReport(Report):
+class VacancyReport(ImportReport):
     """Counts and messages of an import of vacancies."""
 
     created: int = 0
@@ -144,7 +144,7 @@ class VacancyReport(Report):
     def refuse(self, row: str, *remarks: Remark, id: object = None, is_id_shown: bool = True) -> None:
         super().refuse(row, *remarks, id=id, is_id_shown=is_id_shown)
 
-    def note(self, row: Row, item: JsonObject, field: str, code: str, text: str) -> None:
+    def note(self, row: SourceRow, item: JsonObject, field: str, code: str, text: str) -> None:
         """Record that the `item` of `row` was imported with a change."""
         self.add("note", row.name, Remark(field, code, text), id=item["id"], is_id_shown=True)
 

@@ -15,10 +15,10 @@ from vacancies.exchange.fields import (
     DateTimeField,
     EmailField,
     EndField,
+    ImportNumberField,
+    ImportTextField,
     LineField,
-    NumberField,
     PhoneField,
-    TextField,
     UrlField,
 )
 from vacancies.fields import html_fields
@@ -58,9 +58,9 @@ class _Labels(serializers.ListField):
         return list(dict.fromkeys(super().run_validation([data] if isinstance(data, str) else data) or ()))
 
 
-def _coordinate(limit: int) -> NumberField:
+def _coordinate(limit: int) -> ImportNumberField:
     """Return a field for degrees, to about 10 cm."""
-    return NumberField(
+    return ImportNumberField(
         max_digits=9, decimal_places=6, min_value=-limit, max_value=limit, is_rounded=True,
         required=False, allow_null=True,
     )  # fmt: skip
@@ -73,7 +73,7 @@ class _Icons(serializers.Serializer):
 
 class _Brand(serializers.Serializer):
     name = LineField(max_length=200, required=True, allow_null=False, allow_blank=False)
-    description = TextField()
+    description = ImportTextField()
     icons = _Icons(required=False, allow_null=True)
     url = UrlField()
 
@@ -134,14 +134,14 @@ class _Pay(serializers.Serializer):
         return pay | {"is_pay_public": True} if {*pay.values()} - {None, ""} else {}
 
 
-class ItemSerializer(serializers.Serializer):
+class ImportSerializer(serializers.Serializer):
     """An item of API v1 or v0.1. A missing key is also missing in `validated_data`, and changes nothing
     (docs/decisions.md #118)."""
 
     id = serializers.IntegerField(min_value=1, max_value=ID_MAX)
     title = LineField(max_length=300, allow_null=False, allow_blank=False)
     title_internal = LineField(max_length=300)
-    slug = TextField()
+    slug = ImportTextField()
     brand = _Brand(required=False, allow_null=True)
     vars().update(
         {keyword.value: _Labels(max_length=1 if keyword.is_single else None) for keyword in Keyword}

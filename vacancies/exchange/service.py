@@ -11,7 +11,7 @@ from jobsite.http_client import Network, OriginClient, RequestRefusedError, reas
 from jobsite.types import JsonObject
 from vacancies.exchange.fields import format_value
 from vacancies.exchange.json_files import RepeatedKeys, SourceError, parse_json
-from vacancies.exchange.sources import FormRow, Row, time_zone
+from vacancies.exchange.sources import FormRow, SourceRow, time_zone
 
 PAGE_SIZE = 100
 # The first one that a service has is read. Older services have only the second one, which is deprecated.
@@ -48,7 +48,7 @@ class Service:
         self._http = OriginClient(self.base_url, headers=headers, allowed=self.allowed)
         self._stated_zone: str | None = None
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[SourceRow]:
         internal_order: list[int] = []
         external_order: list[int] = []
         internal = {_id(item) for _, item in self._internal_items(internal_order)}
@@ -56,7 +56,9 @@ class Service:
         for number, item in self._walk("/v1/vacancies", external_order):
             external.add(pk := _id(item))
             is_internal = pk is not None and pk in internal
-            yield Row(f"/v1/vacancies item {number}", item, is_internal, zone=self.zone, is_from_service=True)
+            yield SourceRow(
+                f"/v1/vacancies item {number}", item, is_internal, zone=self.zone, is_from_service=True
+            )
         for pk in [pk for pk in internal_order if pk not in external]:
             path = f"/v1/vacancies/{pk}"
             status, content = self._get(path)
@@ -66,7 +68,7 @@ class Service:
                 self.problems.append(f"{path}: returned {status}.")
             else:
                 item = content.get("data")
-                yield Row(path, item, True, is_external=False, zone=self.zone, is_from_service=True)
+                yield SourceRow(path, item, True, is_external=False, zone=self.zone, is_from_service=True)
         self.orders = [external_order, internal_order]
 
     def forms(self) -> Iterator[FormRow]:

@@ -11,7 +11,7 @@ from vacancies.exchange.json_files import InvalidLine, RepeatedKeys, SourceError
 
 
 @dataclass
-class Row:
+class SourceRow:
     """One item of a source. `name` is its place in the source, for reports. `zone` is the time zone of its
     times, the site's if None. A service states the whole audience of an item; a file may not, because the
     item may be in another file too."""
@@ -33,7 +33,7 @@ class FormRow:
     data: object
 
 
-def read_file(path: Path, *, internal: bool, zone: tzinfo | None = None) -> list[Row]:
+def read_file(path: Path, *, internal: bool, zone: tzinfo | None = None) -> list[SourceRow]:
     """Return the rows of a file: `{"data": [...]}`, `{"data": {...}}`, a bare array, or NDJSON with an item
     per line. `zone` is the time zone of its times, the site's if None.
 
@@ -48,7 +48,9 @@ def read_file(path: Path, *, internal: bool, zone: tzinfo | None = None) -> list
     if not isinstance(data, list):
         raise SourceError(f'{path}: does not contain a list of vacancies; expected {{"data": [...]}}.')
     return [
-        Row(f"{path.name} row {number}", item, is_internal=internal, is_external=not internal, zone=zone)
+        SourceRow(
+            f"{path.name} row {number}", item, is_internal=internal, is_external=not internal, zone=zone
+        )
         for number, item in enumerate(data, 1)
     ]
 

@@ -17,7 +17,7 @@ from jobsite.http_client import Network
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
 from vacancies.exchange.json_files import SourceError
-from vacancies.exchange.reports import Report
+from vacancies.exchange.reports import ImportReport
 from vacancies.exchange.service import Service
 from vacancies.exchange.sources import base_url, time_zone
 
@@ -65,7 +65,7 @@ class ImportCommand(BaseCommand):
                 help="private address or network that the service may have; may be repeated",
             )
 
-    def import_all(self, names: Iterable[Any], report: Report, options: dict[str, Any]) -> None:
+    def import_all(self, names: Iterable[Any], report: ImportReport, options: dict[str, Any]) -> None:
         """Import each of the sources `names`."""
         self.zone = self._zone(options["source_time_zone"])
         sources = [self._source(str(name), options) for name in names]
@@ -103,7 +103,7 @@ class ImportCommand(BaseCommand):
     def end_import(self) -> None:
         """Write what follows from the rows of all sources."""
 
-    def finish_import(self, summary: str, report: Report, options: dict[str, object]) -> None:
+    def finish_import(self, summary: str, report: ImportReport, options: dict[str, object]) -> None:
         self.finish(
             f"Dry run, nothing was written. {summary}" if options["dry_run"] else summary,
             ok=not report.failed,
@@ -130,7 +130,7 @@ class ImportCommand(BaseCommand):
         return zone
 
     @contextmanager
-    def _sink(self, path: Path | None, sources: list[Service | Path], report: Report) -> Iterator[None]:
+    def _sink(self, path: Path | None, sources: list[Service | Path], report: ImportReport) -> Iterator[None]:
         """Open the file of --report before the import starts, and write the records of `report` to it."""
         if path is None:
             yield
@@ -150,7 +150,7 @@ def _is_same(one: Path, other: Path) -> bool:
     return one.exists() and other.exists() and one.samefile(other)
 
 
-def _shortened(report: Report) -> Iterator[str]:
+def _shortened(report: ImportReport) -> Iterator[str]:
     """Yield the lines of the report: all failures, and the first notes and drafts of each code."""
     for kind in ("note", "draft", "failed"):
         counts: dict[str, int] = {}

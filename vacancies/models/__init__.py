@@ -21,10 +21,10 @@ from vacancies.models.vacancy import (
     Audience,
     Place,
     State,
-    Status,
     Vacancy,
     VacancyOption,
     VacancyRecruiter,
+    VacancyStatus,
 )
 from vacancies.models.version import Change, Version
 
@@ -57,11 +57,11 @@ __all__ = [
     "State",
     "StateCount",
     "StatisticsQuerySet",
-    "Status",
     "Vacancy",
     "VacancyCount",
     "VacancyOption",
     "VacancyRecruiter",
+    "VacancyStatus",
     "VacancyTemplate",
     "Version",
     "needs_approval",

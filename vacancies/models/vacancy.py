@@ -51,7 +51,7 @@ class Audience(models.TextChoices):
     BOTH = "both", _("Public sites and internal")
 
 
-class Status(models.TextChoices):
+class VacancyStatus(models.TextChoices):
     """The status that a recruiter set. Whether the vacancy is public also depends on the time."""
 
     DRAFT = "draft", _("Draft")
@@ -214,7 +214,9 @@ class Vacancy(models.Model):
     audience = models.CharField(
         _("audience"), max_length=10, choices=Audience.choices, default=Audience.PUBLIC
     )
-    status = models.CharField(_("status"), max_length=20, choices=Status.choices, default=Status.DRAFT)
+    status = models.CharField(
+        _("status"), max_length=20, choices=VacancyStatus.choices, default=VacancyStatus.DRAFT
+    )
     publish_from = models.DateTimeField(
         _("publish from"), null=True, blank=True, validators=[validate_datetime],
         help_text=_("Public from this time."),
@@ -267,7 +269,7 @@ class Vacancy(models.Model):
                 violation_error_message=_("The vacancy would close before it goes live."),
             ),
             models.CheckConstraint(condition=Q(audience__in=Audience.values), name="audience_known"),
-            models.CheckConstraint(condition=Q(status__in=Status.values), name="status_known"),
+            models.CheckConstraint(condition=Q(status__in=VacancyStatus.values), name="status_known"),
             models.UniqueConstraint(
                 fields=["brand", "reference"],
                 condition=~Q(reference=""),
@@ -351,7 +353,7 @@ class Vacancy(models.Model):
 
     def state_at(self, at: datetime) -> State:
         """Return the state at `at`."""
-        if self.status != Status.PUBLISHED or self.publish_from is None:
+        if self.status != VacancyStatus.PUBLISHED or self.publish_from is None:
             return State(self.status)
         if is_live(self.publish_from, self.publish_until, at=at):
             return State.PUBLISHED

@@ -10,7 +10,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from vacancies.history.versions import PUBLICATION, Content, as_json
-from vacancies.models import Approval, Change, State, Status, Vacancy
+from vacancies.models import Approval, Change, State, Vacancy, VacancyStatus
 from vacancies.models.approval import PUBLIC
 from vacancies.operations.approval_requests import (
     close,
@@ -43,7 +43,7 @@ def submit_for_approval(
             if reasons := _why_not_submit(vacancy, publish_from, at=at):
                 result.refused[vacancy] = reasons
                 continue
-            changes: Content = {"status": Status.PUBLISHED.value}
+            changes: Content = {"status": VacancyStatus.PUBLISHED.value}
             if publish_from:
                 changes |= as_json({"publish_from": publish_from})
             if not is_preview:
@@ -62,7 +62,7 @@ def _why_not_submit(vacancy: Vacancy, publish_from: datetime | None, *, at: date
     if publish_from and publish_from <= at:
         return {"publish_from": _("This time has passed. Leave it empty to publish after the approval.")}
     wanted = copy(vacancy)
-    wanted.status, wanted.publish_from = Status.PUBLISHED, publish_from or at
+    wanted.status, wanted.publish_from = VacancyStatus.PUBLISHED, publish_from or at
     return publish_blockers(vacancy=wanted, at=at)
 
 

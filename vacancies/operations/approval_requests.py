@@ -23,7 +23,7 @@ Overrides = Collection[tuple[int | None, str]]  # the ids of waiting requests, a
 TEXT_CHANGES = (Change.CREATED, Change.CHANGED, Change.RESTORED, Change.DUPLICATED)
 
 
-class ConflictError(Exception):
+class SaveConflictError(Exception):
     """Somebody else changed the same fields, and to other values. Nothing was saved."""
 
     def __init__(self, fields: list[str]) -> None:
@@ -31,7 +31,7 @@ class ConflictError(Exception):
         self.fields = fields
 
 
-class RequestConflictError(ConflictError, ValidationError):
+class RequestConflictError(SaveConflictError, ValidationError):
     """Colleagues, by field, asked for other values in the request that waits for approval."""
 
     def __init__(self, waiting: Approval, fields: Mapping[str, User | None]) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from vacancies.models import State, Status, Vacancy
+from vacancies.models import State, Vacancy, VacancyStatus
 
 _REFERENCE = ("reference", "brand")
 PAY = ("pay_min", "pay_max", "pay_currency", "pay_period")
@@ -44,7 +44,7 @@ def save_blockers(*, after: Vacancy, changed: Collection[str], at: datetime) -> 
     saved, by field. What was published before stays editable: an expired vacancy keeps its closing date, an
     imported one may have no description."""
     found: dict[str, str] = {}
-    if after.status == Status.PUBLISHED:
+    if after.status == VacancyStatus.PUBLISHED:
         found = publish_blockers(vacancy=after, at=at)
         if "status" not in changed:
             for name in {"publish_until", "description"}.difference(changed):

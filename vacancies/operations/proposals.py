@@ -16,7 +16,7 @@ from vacancies.choices import WorkPlace
 from vacancies.employment_types import employment_type_of
 from vacancies.locations import places_of
 from vacancies.models import FilterOption, Vacancy, needs_approval
-from vacancies.operations.save import ConflictError, save_content
+from vacancies.operations.save import SaveConflictError, save_content
 
 _EMPTY: dict[str, Any] = {"places": [], "language": ""}
 
@@ -107,7 +107,7 @@ def write_values(rows: Iterable[tuple[int, Proposal]], written: Written, *, at: 
             try:
                 save_content(vacancy, {column: each.value}, base={column: _EMPTY[column]}, author=None, at=at)
                 written.counts[column] += 1
-            except ConflictError:
+            except SaveConflictError:
                 written.skipped += 1
             except ValidationError as error:
                 written.failed.append((pk, " ".join(error.messages)))

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from vacancies.dates import end_of_day, last_day
 from vacancies.history.versions import PUBLICATION, read_content, values_of
-from vacancies.models import Change, Requisition, State, Status, Vacancy, needs_approval
+from vacancies.models import Change, Requisition, State, Vacancy, VacancyStatus, needs_approval
 from vacancies.operations.approval_requests import needed_reason
 from vacancies.operations.blockers import publish_blockers
 from vacancies.operations.save import save_content, save_values
@@ -43,7 +43,7 @@ def publish(
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.state_at(at) == State.PUBLISHED:
             return {"status": _("It is already published.")}
-        vacancy.status = Status.PUBLISHED
+        vacancy.status = VacancyStatus.PUBLISHED
         vacancy.publish_from = min(vacancy.publish_from or start, start)
         return publish_blockers(vacancy=vacancy, at=at)
 
@@ -61,7 +61,7 @@ def schedule(
             return {"status": _("It is already published.")}
         if publish_from <= at:
             return {"publish_from": _("This time has passed. Publish the vacancy now instead.")}
-        vacancy.status = Status.PUBLISHED
+        vacancy.status = VacancyStatus.PUBLISHED
         vacancy.publish_from = publish_from
         return publish_blockers(vacancy=vacancy, at=at)
 
@@ -74,9 +74,9 @@ def unpublish(
     """Unpublish vacancies that are published or scheduled."""
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
-        if vacancy.status != Status.PUBLISHED:
+        if vacancy.status != VacancyStatus.PUBLISHED:
             return {"status": _("It is not published.")}
-        vacancy.status = Status.UNPUBLISHED
+        vacancy.status = VacancyStatus.UNPUBLISHED
         return {}
 
     return _decide(
@@ -98,7 +98,7 @@ def extend(
     from the day of `at` if that is later. A publication is never shortened."""
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
-        if vacancy.status != Status.PUBLISHED:
+        if vacancy.status != VacancyStatus.PUBLISHED:
             return {"status": _("It is not published.")}
         if day and end_of_day(day) <= at:
             return {"publish_until": _("This day has passed.")}
@@ -119,11 +119,11 @@ def archive(
     """Archive vacancies that are not published or scheduled."""
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
-        if vacancy.status == Status.ARCHIVED:
+        if vacancy.status == VacancyStatus.ARCHIVED:
             return {"status": _("It is already archived.")}
         if vacancy.state_at(at) in (State.PUBLISHED, State.SCHEDULED):
             return {"status": _("It is published or scheduled. Unpublish it first.")}
-        vacancy.status = Status.ARCHIVED
+        vacancy.status = VacancyStatus.ARCHIVED
         return {}
 
     return _decide(Change.ARCHIVED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview)
@@ -189,7 +189,7 @@ def duplicate(*, vacancy: Vacancy, at: datetime, author: User | None = None) -> 
         title = _("Copy of %(title)s") % {"title": vacancy.title}
         wanted = read_content(vacancy) | {
             "title": title[: Vacancy._meta.get_field("title").max_length],
-            "status": Status.DRAFT.value, "publish_from": None, "publish_until": None, "reference": "",
+            "status": VacancyStatus.DRAFT.value, "publish_from": None, "publish_until": None, "reference": "",
         }  # fmt: skip
         copy = Vacancy(created_at=at)
         saved = save_content(copy, wanted, author=author, at=at, change=Change.DUPLICATED).vacancy

@@ -39,14 +39,14 @@ from vacancies.models import (
     Change,
     FilterOption,
     Place,
-    Status,
     Vacancy,
     VacancyRecruiter,
+    VacancyStatus,
     Version,
     needs_approval,
 )
 from vacancies.models.approval import PUBLIC
-from vacancies.operations.approval_requests import ConflictError, Overrides, request_approval
+from vacancies.operations.approval_requests import Overrides, SaveConflictError, request_approval
 from vacancies.operations.blockers import save_blockers
 from vacancies.operations.options import save_options
 
@@ -93,7 +93,7 @@ def plan_save(
     """Return what `save_content` with these arguments would do. Writes nothing. `vacancy` is as stored, or
     new.
 
-    Raises ConflictError, and ValidationError with the reasons by field if the result could not be public.
+    Raises SaveConflictError, and ValidationError with the reasons by field if the result could not be public.
     """
     stored = None if vacancy._state.adding else vacancy
     before = read_content(vacancy) if stored else {}
@@ -125,7 +125,7 @@ def plan_save(
     if after.publish_from and after.publish_from > at:
         plan.requested["publish_from"] = now["publish_from"]
     # An expired vacancy keeps its dates, which would publish it again. Others keep their status.
-    kept = ("publish_from", "publish_until") if was.status == Status.PUBLISHED else ("status",)
+    kept = ("publish_from", "publish_until") if was.status == VacancyStatus.PUBLISHED else ("status",)
     set_values(after, {name: then[name] for name in kept})
     plan.changes = {name: value for name, value in changes.items() if name not in kept}
     return plan
@@ -151,7 +151,7 @@ def save_content(
     With `base`, the content that the author started from, only what the author changed is written. What needs
     approval is submitted instead. If `is_undo`, the content may have ended already. If `skips_missing`,
     related rows that no longer exist are left out, and so is a form that is not among `forms`. `overrides` as
-    for `request_approval`. Raises ConflictError and ValidationError as `plan_save` and `request_approval`.
+    for `request_approval`. Raises what `plan_save` and `request_approval` raise.
     """
     wanted = store_uploads(wanted)  # before rows are locked: an object store may take seconds
     with transaction.atomic():
@@ -179,12 +179,12 @@ def save_content(
 
 
 def merged(base: Mapping[str, object], wanted: Content, stored: Content) -> Content:
-    """Return what of `wanted` differs from `base`. Raises ConflictError for what differs in `stored`, too."""
+    """Return what of `wanted` differs from `base`. Raises SaveConflictError if it differs in `stored` too."""
     mine = changed_content(dict(base), wanted)
     theirs = changed_content(dict(base), {name: stored.get(name) for name in mine if name in base})
     conflicts = [name for name in theirs if without_names(theirs[name]) != without_names(mine[name])]
     if conflicts:
-        raise ConflictError(conflicts)
+        raise SaveConflictError(conflicts)
     return mine
 
 

@@ -27,9 +27,9 @@ from pyroaring import BitMap64
 from jobsite.languages import site_language
 from jobsite.serving import replica
 from jobsite.serving.revision import RevisionState, fetch
-from vacancies.models import Status, Vacancy
+from vacancies.models import Vacancy, VacancyStatus
 from vacancies.querysets import VacancyList
-from vacancies.search.terms import Entry, read_entries, read_labels
+from vacancies.search.terms import IndexEntry, read_entries, read_labels
 from vacancies.search.vocabulary import TEXTS as WORDS
 from vacancies.search.vocabulary import Vocabulary, with_words
 from vacancies.search.words import STEMMERS
@@ -156,7 +156,7 @@ class Index:
         self.base = base
         self.state: RevisionState | None = None
         self.known: dict[int, int] = {}  # changes: vacancies by id of the change
-        self.entries: dict[int, Entry] = {}  # of the changed vacancies that are published
+        self.entries: dict[int, IndexEntry] = {}  # of the changed vacancies that are published
         self.changed = BitMap64()
         self._bitmaps: dict[str, BitMap64] = {}
         self._size = 0  # bytes of them
@@ -186,7 +186,7 @@ class Index:
             new._texts = new._with_words(self._texts, entries)
         return new
 
-    def _patch(self, bitmaps: dict[str, BitMap64], entries: dict[int, Entry]) -> None:
+    def _patch(self, bitmaps: dict[str, BitMap64], entries: dict[int, IndexEntry]) -> None:
         """Add the ids of `entries` to those of the bitmaps whose terms they have."""
         for pk, entry in entries.items():
             for term in entry.terms & bitmaps.keys():
@@ -236,7 +236,9 @@ class Index:
         gone = Q(publish_until__lte=at)
         if self.base.at and self.base.at <= at:
             listed, gone = listed - expired, gone & Q(publish_until__gt=self.base.at)
-        excluded = Vacancy.objects.filter(gone | Q(publish_from__gt=at), status=Status.PUBLISHED).order_by()
+        excluded = Vacancy.objects.filter(
+            gone | Q(publish_from__gt=at), status=VacancyStatus.PUBLISHED
+        ).order_by()
         return listed - BitMap64(excluded.values_list("pk", flat=True))
 
     # --- The vocabulary ---
@@ -248,7 +250,7 @@ class Index:
         return self._texts[name]
 
     @staticmethod
-    def _with_words(texts: dict[str, str], entries: dict[int, Entry]) -> dict[str, str]:
+    def _with_words(texts: dict[str, str], entries: dict[int, IndexEntry]) -> dict[str, str]:
         """Return the texts with the words of changed vacancies. A word may then occur twice."""
         titles = set[str]().union(*(entry.title_words for entry in entries.values()))
         by_language: dict[str, set[str]] = {}

@@ -12,7 +12,7 @@ from pyroaring import BitMap64
 
 from jobsite.languages import site_language
 from jobsite.serving import replica
-from vacancies.models import SearchChange, SearchTerm, Status, Vacancy
+from vacancies.models import SearchChange, SearchTerm, Vacancy, VacancyStatus
 from vacancies.search.index import FORMAT, ORDERS, TEXTS, Base, reorder
 from vacancies.search.terms import BATCH, WORDS, read_entries
 from vacancies.search.words import STEMMERS, key
@@ -91,7 +91,9 @@ class _Merge:
         for start in range(0, len(pks), BLOCK):
             block = pks[start : start + BLOCK]
             known = self._write_bitmaps(BitMap64(block), self._read(block))
-        expired = Vacancy.objects.filter(status=Status.PUBLISHED, publish_until__lte=self.now).order_by()
+        expired = Vacancy.objects.filter(
+            status=VacancyStatus.PUBLISHED, publish_until__lte=self.now
+        ).order_by()
         self._write([_row("e", BitMap64(expired.values_list("pk", flat=True)))])
         self._write_texts(known)
         size = self._write_orders(BitMap64(pks))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 
 from jobsite.languages import site_language
-from vacancies.models import Brand, FilterOption, Place, Status, Vacancy, VacancyOption
+from vacancies.models import Brand, FilterOption, Place, Vacancy, VacancyOption, VacancyStatus
 from vacancies.querysets import VacancyList
 from vacancies.search.words import STEMMERS, all_words, folded, name_words, split_words
 
@@ -21,7 +21,7 @@ BATCH = 1_000  # vacancies, of one query
 WORDS = "tpx"  # the fields of words
 
 
-class Entry(NamedTuple):
+class IndexEntry(NamedTuple):
     """A published vacancy in the index."""
 
     terms: frozenset[str]
@@ -39,9 +39,9 @@ class Entry(NamedTuple):
         return {term[1:] for term in self.terms if term[0] in "tp" and term[1:].isalpha()}
 
 
-def read_entries(pks: Collection[int]) -> dict[int, Entry]:
+def read_entries(pks: Collection[int]) -> dict[int, IndexEntry]:
     """Return the entries of those of the vacancies `pks` that are published."""
-    found: dict[int, Entry] = {}
+    found: dict[int, IndexEntry] = {}
     todo = sorted(pks)
     for batch in (todo[n : n + BATCH] for n in range(0, len(todo), BATCH)):
         others: dict[int, set[str]] = {pk: set() for pk in batch}
@@ -52,7 +52,7 @@ def read_entries(pks: Collection[int]) -> dict[int, Entry]:
         for pk, country, *names in of_places.values_list("vacancy", "country", "locality", "region"):
             others[pk].add("c" + country)
             places[pk] += names
-        rows: Any = Vacancy.objects.filter(pk__in=batch, status=Status.PUBLISHED).values_list(
+        rows: Any = Vacancy.objects.filter(pk__in=batch, status=VacancyStatus.PUBLISHED).values_list(
             "pk", "title", "title_internal", "reference", "location", "search_text", "brand", "language",
             "work_place", "publish_until", "audience", "is_hot",
         )  # fmt: skip
@@ -68,7 +68,7 @@ def read_entries(pks: Collection[int]) -> dict[int, Entry]:
             language = code or site_language()
             if brand:
                 terms.add(f"b{brand}")
-            found[pk] = Entry(frozenset(terms), language if language in STEMMERS else "", until)
+            found[pk] = IndexEntry(frozenset(terms), language if language in STEMMERS else "", until)
     return found
 
 

@@ -32,7 +32,7 @@ from django.utils import timezone
 
 from jobsite.days import start_of_day
 from jobsite.db.locks import lock_transaction
-from vacancies.models import Change, DailyStatisticsBase, DailyVacancies, Status, Vacancy, Version
+from vacancies.models import Change, DailyStatisticsBase, DailyVacancies, Vacancy, VacancyStatus, Version
 from vacancies.querysets import VacancyQuerySet
 
 BACKFILL = 730  # days that the first run records, from the dates of the vacancies
@@ -52,9 +52,9 @@ def with_end() -> VacancyQuerySet:
     unpublished = Version.objects.filter(vacancy=OuterRef("pk"), change=Change.UNPUBLISHED).order_by("-pk")
     # Without a version, the last change is the latest time at which it can have been unpublished.
     by_hand = Coalesce(Subquery(unpublished.values("created_at")[:1]), "updated_at")
-    rows = Vacancy.objects.exclude(status=Status.DRAFT).exclude(publish_from=None).annotate(
+    rows = Vacancy.objects.exclude(status=VacancyStatus.DRAFT).exclude(publish_from=None).annotate(
         ended_at=Case(
-            When(status=Status.PUBLISHED, then="publish_until"),
+            When(status=VacancyStatus.PUBLISHED, then="publish_until"),
             When(publish_until__lt=by_hand, then="publish_until"),
             default=by_hand,
             output_field=DateTimeField(null=True),
@@ -138,7 +138,9 @@ def _columns(live: int, went_live: int, ended: dict[str, Any]) -> dict[str, obje
 
 def _closings(start: datetime, at: datetime, is_split: bool) -> QuerySet:
     """Return what closed from `start` until `at`, by day and group."""
-    candidates = Q(status=Status.PUBLISHED, publish_until__gte=start) | ~Q(status=Status.PUBLISHED)
+    candidates = Q(status=VacancyStatus.PUBLISHED, publish_until__gte=start) | ~Q(
+        status=VacancyStatus.PUBLISHED
+    )
     rows = with_end().filter(candidates, ended_at__gte=start, ended_at__lte=at)
     rows = rows.annotate(
         day=TruncDate("ended_at", tzinfo=timezone.get_default_timezone()),

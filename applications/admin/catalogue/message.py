@@ -16,7 +16,7 @@ from unfold.decorators import action, display
 from applications.admin.access_log import log_access
 from applications.admin.catalogue.my_emails import my_emails
 from applications.models import Access, Message
-from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
+from jobsite.admin.confirmation import ActionRow, ActionSection, ask, is_confirmed
 from jobsite.languages import site_language
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
@@ -143,11 +143,11 @@ class MessageAdmin(BrandScopedAdmin):
         once = (Message.Kind.DIGEST, Message.Kind.INVITATION)
         chosen = queryset.filter(state=Message.State.FAILED).exclude(kind__in=once)
         if not is_confirmed(request):
-            listed = [Row(f"{message.to}: {message.subject}") for message in chosen]
+            listed = [ActionRow(f"{message.to}: {message.subject}") for message in chosen]
             return ask(
                 self, request, label=gettext("Send again"), icon="send", is_refused=not listed,
                 text=gettext("Only emails that failed are sent again, never digests and invitations."),
-                sections=[Section(gettext("Emails"), listed)] if listed else [],
+                sections=[ActionSection(gettext("Emails"), listed)] if listed else [],
             )  # fmt: skip
         pks = list(chosen.values_list("pk", flat=True))
         rows = Message.objects.filter(pk__in=pks, state=Message.State.FAILED)

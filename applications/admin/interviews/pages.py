@@ -259,7 +259,7 @@ class InterviewPages(ApplicationPages):
         }
         response = render(
             request,
-            "admin/applications/application/interview.html",
+            "admin/applications/application/interviews/interview.html",
             self.context(request, title % name, **context),
             status=422 if form.is_bound and form.errors else 200,
         )
@@ -292,7 +292,7 @@ class InterviewPages(ApplicationPages):
             "back": self.page_of(request, application, "interviews"),
         }
         title = gettext("Cancel the interview?")
-        template = "admin/applications/application/cancel_interview.html"
+        template = "admin/applications/application/interviews/cancel_interview.html"
         return render(request, template, self.context(request, title, **context))
 
     def reply(self, request: UserRequest, object_id: str) -> HttpResponse:

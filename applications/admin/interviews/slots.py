@@ -216,7 +216,7 @@ class SlotPages(ApplicationPages):
         title = gettext("Let applicants choose a time")
         response = render(
             request,
-            "admin/applications/application/choose_times.html",
+            "admin/applications/application/interviews/choose_times.html",
             self.context(request, title, **context),
             status=422 if form.is_bound and form.errors else 200,
         )

@@ -49,7 +49,7 @@ from jobsite.languages import site_language, supported
 from jobsite.text.formats import format_date
 from jobsite.types import JsonObject, UserRequest
 from vacancies.access import scope_to_brands
-from vacancies.models import Status, Vacancy
+from vacancies.models import Vacancy, VacancyStatus
 
 ADD = "applications.add_application"
 FILES_MAX, BYTES_MAX = 5, 20 * 1024 * 1024  # nginx takes 25 MB
@@ -136,7 +136,7 @@ class AddingForm(ContactForm):
     def __init__(self, *args: Any, request: UserRequest, model_admin: ModelAdmin, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field: Any = self.fields["vacancy"]
-        own = Vacancy.objects.exclude(status=Status.ARCHIVED).only("title", "status").order_by("-pk")
+        own = Vacancy.objects.exclude(status=VacancyStatus.ARCHIVED).only("title", "status").order_by("-pk")
         field.queryset = scope_to_brands(request.user, own, "pk")
         relation = Application._meta.get_field("vacancy")
         field.widget = VacancySelect(
@@ -196,7 +196,7 @@ def add_view(model_admin: ModelAdmin, request: UserRequest) -> HttpResponse:
         "kept": [(_signed(request, row), row.original_name, filesizeformat(row.size)) for row in stored.rows],
         "back": reverse("admin:applications_application_changelist"),
     }
-    template = "admin/applications/application/add.html"
+    template = "admin/applications/application/list/add.html"
     response = TemplateResponse(request, template, context, status=422 if form.errors else 200)
     response["Cache-Control"] = "private, no-store"
     return response

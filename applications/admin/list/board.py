@@ -75,7 +75,7 @@ class BoardPages(AdminPages):
             "columns": found,
             "has_cards": any(column.count for column in found),
         }
-        return TemplateResponse(request, "admin/applications/application/board.html", context)
+        return TemplateResponse(request, "admin/applications/application/list/board.html", context)
 
     def _filter_form(self, request: UserRequest, own: QuerySet, vacancy: Vacancy | None) -> Any:
         """Return the form that chooses one of the vacancies `own`."""

@@ -21,7 +21,7 @@ from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application
 from applications.querysets import ApplicationQuerySet
 from applications.submissions import archive
-from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
+from jobsite.admin.confirmation import ActionRow, ActionSection, ask, is_confirmed
 from jobsite.types import UserRequest
 
 
@@ -68,7 +68,7 @@ def download_files(
     pks = list(queryset.values_list("pk", flat=True))
     try:
         files = archive.files_of(pks)
-    except archive.RefusedError as error:
+    except archive.NoArchiveError as error:
         page.message_user(request, str(error), messages.ERROR)
         return None
     log_access(request.user, Access.FILE, *(file.submission.application_id for file in files))
@@ -116,11 +116,11 @@ def _mark(
     """Ask, then set the mark of colleagues too: an application is new until one of them reads it."""
     if not is_confirmed(request):
         people = ApplicationSelection.of(rows).people()
-        listed = [Row(f"{each.display_name} – {each.vacancy.title}") for each in people]
+        listed = [ActionRow(f"{each.display_name} – {each.vacancy.title}") for each in people]
         return ask(
             page, request, label=label, icon=icon, is_refused=not listed,
             text=gettext("The mark changes for your colleagues too."),
-            sections=[Section(gettext("Applications"), listed)] if listed else [],
+            sections=[ActionSection(gettext("Applications"), listed)] if listed else [],
         )  # fmt: skip
     pks = list(rows.order_by().values_list("pk", flat=True))
     count = Application.objects.filter(pk__in=pks).update(read_at=read_at)

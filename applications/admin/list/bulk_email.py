@@ -116,7 +116,7 @@ class BulkEmailPages(ApplicationPages):
         }
         is_wrong = (mailing and not mailing.is_valid()) or (move and move.errors)
         status = 422 if is_wrong else 200
-        template_name = "admin/applications/application/bulk_email.html"
+        template_name = "admin/applications/application/emails/bulk_email.html"
         return TemplateResponse(request, template_name, context, status=status)
 
     def _send_all(
@@ -195,7 +195,7 @@ class BulkEmailPages(ApplicationPages):
             "people": list(ApplicationSelection(seen).people()),
             "back": back,
         }
-        return TemplateResponse(request, "admin/applications/application/cancel_emails.html", context)
+        return TemplateResponse(request, "admin/applications/application/emails/cancel_emails.html", context)
 
     def _moved_by_others(
         self, request: UserRequest, selection: ApplicationSelection, move: MoveForm

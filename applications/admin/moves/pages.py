@@ -122,7 +122,7 @@ class MovePages(ApplicationPages):
             "selection": selection,
             "back": back,
         }
-        template = "admin/applications/application/confirm_move.html"
+        template = "admin/applications/application/moves/confirm_move.html"
         return TemplateResponse(request, template, context, status=422 if form and form.errors else 200)
 
     def _run(
@@ -201,7 +201,7 @@ class MovePages(ApplicationPages):
             "too_late": len(rows) - len(selection),
             "back": reverse("admin:applications_application_changelist"),
         }
-        return TemplateResponse(request, "admin/applications/application/undo.html", context)
+        return TemplateResponse(request, "admin/applications/application/moves/undo.html", context)
 
     def _undo_moves(self, request: UserRequest, changes: QuerySet, now: datetime) -> None:
         with transaction.atomic():

@@ -18,7 +18,7 @@ from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application, ApplicationTag, Tag
 from applications.operations.assigning import add_tag, assign, readers_of_all, remove_tag
 from applications.querysets import ApplicationQuerySet
-from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
+from jobsite.admin.confirmation import ActionRow, ActionSection, ask, is_confirmed
 from jobsite.text.names import person
 from jobsite.types import UserRequest
 from vacancies.querysets import EVERY_BRAND
@@ -154,10 +154,10 @@ class AssigningPages(ApplicationPages):
         label: str, icon: str, text: str,
     ) -> HttpResponse:  # fmt: skip
         people = ApplicationSelection.of(rows).people()
-        listed = [Row(f"{each.display_name} – {each.vacancy.title}") for each in people]
+        listed = [ActionRow(f"{each.display_name} – {each.vacancy.title}") for each in people]
         response = ask(
             self.admin, request, label=label, icon=icon, text=text, form=form,
-            sections=[Section(gettext("Applications"), listed)],
+            sections=[ActionSection(gettext("Applications"), listed)],
             own_tags=[name for _folded, name in tags_of(request.user)],
         )  # fmt: skip
         response.status_code = 422 if form.errors else 200

@@ -23,7 +23,7 @@ from applications.models import Access, Application
 from applications.operations.considering import AlreadyThereError, consider
 from jobsite.languages import site_language
 from jobsite.types import UserRequest
-from vacancies.models import Status, Vacancy
+from vacancies.models import Vacancy, VacancyStatus
 from vacancies.search.rows import best_first, matching
 
 OFFERED = 20  # vacancies, the best of the newest FOUND
@@ -57,7 +57,9 @@ class ConsideringPages(ApplicationPages):
         vacancies = (
             Vacancy.objects.editable_by(request.user).without_texts().exclude(pk=application.vacancy_id)
         )
-        vacancies = vacancies.filter(brand=application.vacancy.brand_id).exclude(status=Status.ARCHIVED)
+        vacancies = vacancies.filter(brand=application.vacancy.brand_id).exclude(
+            status=VacancyStatus.ARCHIVED
+        )
         vacancies = vacancies.exclude(requisition__is_for_open_applications=True)
         query = request.GET.get("q", "")
         form = ConsiderForm(request.POST if request.method == "POST" else None, vacancies=vacancies)
@@ -92,7 +94,7 @@ class ConsideringPages(ApplicationPages):
             "vacancies": [by_pk[pk] for pk in first if pk in by_pk],
             "back": self.page_of(request, application),
         }
-        template = "admin/applications/application/consider.html"
+        template = "admin/applications/application/page/consider.html"
         return TemplateResponse(request, template, context, status=422 if form.errors else 200)
 
     def _considered(self, request: UserRequest, application: Application, vacancy: Vacancy) -> HttpResponse:

@@ -111,7 +111,7 @@ class EmailPages(ApplicationPages):
         }
         log_access(request.user, Access.VIEW, application.pk)
         status = 422 if form.is_bound and form.errors else 200
-        response = render(request, "admin/applications/application/email.html", context, status=status)
+        response = render(request, "admin/applications/application/emails/email.html", context, status=status)
         response["Cache-Control"] = "private, no-store"
         return response
 

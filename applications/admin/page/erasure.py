@@ -71,7 +71,7 @@ class ErasurePages(ApplicationPages):
             "others": 0 if address else Application.objects.unclaimed(application.email).count(),
             "back": self.page_of(request, application),
         }
-        template = "admin/applications/application/erase.html"
+        template = "admin/applications/application/page/erase.html"
         response = render(request, template, context, status=422 if error else 200)
         response["Cache-Control"] = "private, no-store"
         return response

@@ -60,7 +60,10 @@ class NotePages(ApplicationPages):
                 "back": self.page_of(request, application, "notes"),
             }
             return render(
-                request, "admin/applications/application/note.html", context, status=422 if is_posted else 200
+                request,
+                "admin/applications/application/notes/note.html",
+                context,
+                status=422 if is_posted else 200,
             )
         note, unknown = add_note(
             application=application,

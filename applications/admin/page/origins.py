@@ -119,7 +119,7 @@ class OriginPages(ApplicationPages):
             "form": form,
             "back": self.page_of(request, application, "applicant"),
         }
-        template = "admin/applications/application/contact.html"
+        template = "admin/applications/application/page/contact.html"
         response = TemplateResponse(request, template, context, status=422 if form.errors else 200)
         response["Cache-Control"] = "private, no-store"
         return response

@@ -101,7 +101,7 @@ class ApplicationPage(ApplicationPages):
             "back": self.page_of(request, application),
         }
         status = 422 if form.move_form.errors else 200
-        template = "admin/applications/application/confirm.html"
+        template = "admin/applications/application/moves/confirm.html"
         return TemplateResponse(request, template, context, status=status)
 
     def save(self, request: UserRequest, obj: Application, form: ApplicationForm) -> None:

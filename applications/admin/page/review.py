@@ -50,7 +50,7 @@ class ReviewFilter(DropdownFilter):
 
 
 @dataclass(frozen=True)
-class Place:
+class SeriesPlace:
     """The place of an application in its series, from 1, with the ids before and after it."""
 
     number: int
@@ -138,7 +138,7 @@ class ReviewPages(ApplicationPages):
             "invite_url": invite_url(application),
         }
 
-    def place_of(self, request: UserRequest, application: Application) -> Place | None:
+    def place_of(self, request: UserRequest, application: Application) -> SeriesPlace | None:
         """Return the place of `application` in the series of the address, or None if it is not in one. What
         was deleted meanwhile, or what the user may not see, is left out."""
         sent = series_in(filters_of(request).get(PARAMETER))
@@ -150,7 +150,7 @@ class ReviewPages(ApplicationPages):
         pks = [pk for pk in sent if pk in visible]
         index = pks.index(application.pk)
         before, after = pks[:index][-1:], pks[index + 1 :][:1]
-        return Place(index + 1, len(pks), next(iter(before), None), next(iter(after), None))
+        return SeriesPlace(index + 1, len(pks), next(iter(before), None), next(iter(after), None))
 
     def list_of(self, request: UserRequest) -> str:
         query = filters_of(request).urlencode()

@@ -167,5 +167,5 @@ class ScorecardPages(ApplicationPages):
             "form": form,
             "back": self.page_of(request, application, "scorecards"),
         }
-        template = "admin/applications/application/scorecard.html"
+        template = "admin/applications/application/notes/scorecard.html"
         return TemplateResponse(request, template, context, status=422 if form.errors else 200)

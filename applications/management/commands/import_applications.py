@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from applications.importer import Importer
+from applications.importer import ApplicationImporter
 from applications.importer.rows import of_export
 from jobsite.types import JsonObject
 from vacancies.exchange.json_files import SourceError, read_json
@@ -26,7 +26,7 @@ class Command(ImportCommand):
         super().add_arguments(parser)
 
     def handle(self, *args: object, **options: Any) -> None:
-        self.importer = Importer(is_dry_run=options["dry_run"])
+        self.importer = ApplicationImporter(is_dry_run=options["dry_run"])
         report = self.importer.report
         self.written = lambda: (
             f"{report.created} applications and {report.users} accounts were created, "

@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 from django.core.management.base import CommandParser
 
 from jobsite.contract.checks import steps
-from jobsite.contract.service import Report, Service, UnreachableError
+from jobsite.contract.service import CheckedService, ContractReport, UnreachableError
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
 
@@ -39,8 +39,8 @@ class Command(BaseCommand):
         if options["max_pages"] < 1:
             raise UsageError("--max-pages must be 1 or more.")
 
-        report = Report()
-        service = Service(options["base_url"], token=options["token"], report=report)
+        report = ContractReport()
+        service = CheckedService(options["base_url"], token=options["token"], report=report)
         walk = steps(service, max_pages=options["max_pages"])
         with self.progress(total=len(walk), unit="step") as bar:
             for name, step in walk:

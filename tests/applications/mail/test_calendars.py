@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from icalendar import Calendar
 
 from applications.admin.interviews.pages import ends_at
-from applications.mail.calendars import CANCEL, REQUEST, FeedEvent, Invitation, feed, invitation
+from applications.mail.calendars import CANCEL, REQUEST, CalendarInvitation, FeedEvent, feed, invitation
 from applications.mail.outbox import as_body, one_line
 from jobsite.admin.datetime_fields import ZonedDateTimeField
 from tests import node
@@ -25,7 +25,7 @@ HARD = ["😀", "👩\u200d👧", "é", ";", ",", "\\", '"', ":", "\n", "\\n", "
 characters = st.characters(exclude_categories=["Cs"], exclude_characters="\ufeff")
 texts = st.lists(st.sampled_from(HARD) | characters, max_size=50).map("".join)
 invitations = st.builds(
-    Invitation,
+    CalendarInvitation,
     method=st.sampled_from([REQUEST, CANCEL]),
     uid=st.just("0" * 32),
     sequence=st.integers(0, 10**6),
@@ -101,7 +101,9 @@ def test_every_hour_of_a_clock_change_is_the_right_instant(first, hours):
             typed = [f"{local:%Y-%m-%d}", f"{local:%H:%M}", str(local.fold)]
             read = ZonedDateTimeField().clean(typed)
         until = ends_at(read, 180)
-        each = Invitation(REQUEST, "1", 0, read, until, "Talk", "", "", "jobs@acme.example", "a@example.org")
+        each = CalendarInvitation(
+            REQUEST, "1", 0, read, until, "Talk", "", "", "jobs@acme.example", "a@example.org"
+        )
         event = FeedEvent("1", 0, read, until, "Talk", "", "")
         for text in (invitation(each, at=first), feed([event], at=first)):
             found.append(tuple(re.findall(r"DT(?:START|END):(\w+)", text)))

@@ -20,7 +20,16 @@ from django.utils import timezone
 from jobsite.serving.revision import snapshot
 from tests.benchmarks.search import data, measure
 from vacancies.choices import Keyword
-from vacancies.models import Audience, Brand, Filter, FilterOption, Recruiter, Status, Vacancy, VacancyOption
+from vacancies.models import (
+    Audience,
+    Brand,
+    Filter,
+    FilterOption,
+    Recruiter,
+    Vacancy,
+    VacancyOption,
+    VacancyStatus,
+)
 from vacancies.querysets import VacancyList
 from vacancies.search.index import SearchCache
 from vacancies.search.merge import merge
@@ -47,7 +56,7 @@ def fill(documents: list[data.Document]) -> None:
             location=document.location,
             head_recruiter=recruiter,
             audience=Audience.PUBLIC,
-            status=Status.PUBLISHED,
+            status=VacancyStatus.PUBLISHED,
             publish_from=datetime.fromisoformat(document.published_at),
             **document.texts,
         )

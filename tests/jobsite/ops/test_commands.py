@@ -17,7 +17,7 @@ from jobsite.ops import health
 from jobsite.ops.commands import Command
 from tests.servers import ROOT, Instance, until
 from tests.vacancies.exchange.test_import import items, write
-from vacancies.exchange.importer import Importer
+from vacancies.exchange.importer import VacancyImporter
 from vacancies.models import Vacancy
 
 OURS = {
@@ -110,7 +110,7 @@ def refusal(*words):
 )
 def test_interrupted_import_counts_committed_batches(stopped, tmp_path, words, written, count):
     path = write(tmp_path, items(250))
-    stopped(Importer, "_import_batch")
+    stopped(VacancyImporter, "_import_batch")
 
     assert refusal("import_vacancies", *words, str(path)) == (130, f"Interrupted. {written}\n")
     assert Vacancy.objects.count() == count

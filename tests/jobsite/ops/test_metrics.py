@@ -32,7 +32,7 @@ from tests.factories import make_vacancy
 from tests.vacancies.api.site import ON_POSTGRESQL
 from tests.wsgi import ask
 from vacancies.metrics import collect
-from vacancies.models import Status
+from vacancies.models import VacancyStatus
 
 ALERTS = Path("deploy/alerts.yaml")
 LONG = 300  # seconds, for processes that start on a busy machine
@@ -191,7 +191,7 @@ def test_gauges_of_vacancies_cover_every_state_and_alerts_use_existing_metrics(
     make_vacancy(publish_from=now + day)
     make_vacancy(publish_from=now - 2 * day, publish_until=now - day)  # marked as expired
     make_vacancy(publish_from=now - day, publish_until=now - timedelta(minutes=1))  # not marked yet
-    for status in (Status.DRAFT, Status.UNPUBLISHED, Status.ARCHIVED):
+    for status in (VacancyStatus.DRAFT, VacancyStatus.UNPUBLISHED, VacancyStatus.ARCHIVED):
         make_vacancy(status=status)
 
     with django_assert_max_num_queries(11):

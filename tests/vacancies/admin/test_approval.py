@@ -16,8 +16,8 @@ from tests.factories import make_brand, make_vacancy
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST, listed, opened, page, picture, run, saved, staff
 from vacancies import dates
-from vacancies.exchange.importer import NEEDS_APPROVAL, Importer
-from vacancies.exchange.sources import Row
+from vacancies.exchange.importer import NEEDS_APPROVAL, VacancyImporter
+from vacancies.exchange.sources import SourceRow
 from vacancies.history.versions import record
 from vacancies.media import orphans
 from vacancies.models import Approval, Brand, Change, State, Vacancy, Version
@@ -392,11 +392,13 @@ def test_only_who_manages_accounts_switches_approval(strict: Brand) -> None:
 # --- imports ---
 
 
-def imported(vacancy_id: int, **values: Any) -> Importer:
+def imported(vacancy_id: int, **values: Any) -> VacancyImporter:
     item = {"id": vacancy_id, "title": "Nurse", "brand": {"name": "Strict"}} | values
     item |= {"head_recruiter": {"name": "An"}, "description": "<p>Care</p>"}
-    importer = Importer()
-    importer.import_rows([Row("row 1", json.loads(json.dumps(item)), is_external=True, is_internal=False)])
+    importer = VacancyImporter()
+    importer.import_rows(
+        [SourceRow("row 1", json.loads(json.dumps(item)), is_external=True, is_internal=False)]
+    )
     return importer
 
 

@@ -30,8 +30,8 @@ from vacancies.models import (
     Brand,
     Change,
     State,
-    Status,
     Vacancy,
+    VacancyStatus,
     VacancyTemplate,
     Version,
 )
@@ -141,7 +141,7 @@ def extend(client: Client, vacancy: Vacancy) -> None:
 
 
 def import_of_a_status(client: Client, vacancy: Vacancy) -> None:
-    _shown, done = imported(client, ID=vacancy.pk, Status="Published")
+    _shown, done = imported(client, ID=vacancy.pk, VacancyStatus="Published")
     assert str(SUBMITTED) in messages_of(done)
 
 
@@ -152,9 +152,9 @@ def import_of_a_closing_date(client: Client, vacancy: Vacancy) -> None:
 
 
 def import_of_a_new_vacancy(client: Client, vacancy: Vacancy) -> None:
-    cells = {"Title": "New", "Status": "Published", "Brand": "Strict", "Description": "<p>New</p>"}
+    cells = {"Title": "New", "VacancyStatus": "Published", "Brand": "Strict", "Description": "<p>New</p>"}
     imported(client, **cells, **{"Lead recruiter (contact)": str(vacancy.head_recruiter)})
-    assert Vacancy.objects.get(title="New").status == Status.DRAFT
+    assert Vacancy.objects.get(title="New").status == VacancyStatus.DRAFT
 
 
 def restore(client: Client, vacancy: Vacancy) -> None:
@@ -169,11 +169,11 @@ def restore_deleted(client: Client, vacancy: Vacancy) -> None:
     Vacancy.objects.filter(pk=vacancy.pk).update(status="published", publish_from=NOW - DAY)
     number = delete(vacancies=Vacancy.objects.all(), at=NOW, author=None).first_version
     client.post(f"{LIST}{vacancy.pk}/versions/{number}/")
-    assert reread(vacancy).status == Status.DRAFT
+    assert reread(vacancy).status == VacancyStatus.DRAFT
 
 
 def undo_of_action(client: Client, vacancy: Vacancy) -> None:
-    for action, status in (("unpublish", Status.UNPUBLISHED), ("delete", Status.DRAFT)):
+    for action, status in (("unpublish", VacancyStatus.UNPUBLISHED), ("delete", VacancyStatus.DRAFT)):
         Vacancy.objects.filter(pk=vacancy.pk).update(status="published", publish_from=NOW - DAY)
         run(client, action, [vacancy])
         client.post(f"{LIST}undo/{Version.objects.latest('pk').pk}/")

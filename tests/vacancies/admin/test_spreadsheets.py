@@ -21,7 +21,7 @@ from tests.factories import make_brand, make_option, make_recruiter, make_vacanc
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST, VIEWER, staff, texts
 from vacancies.admin.spreadsheets import pages
-from vacancies.admin.spreadsheets.columns import COLUMNS, Table, headings, joined, split
+from vacancies.admin.spreadsheets.columns import COLUMNS, VacancyTable, headings, joined, split
 from vacancies.admin.spreadsheets.values import CellError, Values, _amount
 from vacancies.models import Change, Place, Vacancy, Version
 
@@ -165,7 +165,7 @@ def test_query_count_of_an_export(nurse, django_assert_max_num_queries):
     pks, found = [make_vacancy(options={"regions": ["Ghent"]}).pk for _ in range(3)], []
     for chosen in (pks[:1], pks):
         with django_assert_max_num_queries(10) as queries:
-            list(writing.csv_lines(Table(chosen, "en").batches()))
+            list(writing.csv_lines(VacancyTable(chosen, "en").batches()))
         found.append(len(queries))
     assert found[0] == found[1]
 
@@ -193,7 +193,7 @@ def test_an_export_changes_nothing(anna, nurse, ending):
 
 
 def test_an_export_in_another_language_changes_nothing(anna, nurse):
-    text = "".join(writing.csv_lines(Table([nurse.pk], "nl").batches()))
+    text = "".join(writing.csv_lines(VacancyTable([nurse.pk], "nl").batches()))
     with translation.override("nl"):
         assert headings()["title"] in text
 

@@ -25,8 +25,8 @@ from vacancies.choices import Keyword
 from vacancies.exchange import importer
 from vacancies.exchange.columns import COLUMNS
 from vacancies.exchange.comparison import set_by_recruiters
-from vacancies.exchange.importer import Importer
-from vacancies.exchange.sources import Row
+from vacancies.exchange.importer import VacancyImporter
+from vacancies.exchange.sources import SourceRow
 from vacancies.models import Brand, Vacancy
 from vacancies.operations import publication
 
@@ -449,10 +449,10 @@ def test_notes_are_truncated_on_the_terminal_only(tmp_path):
 @pytest.mark.slow("imports several times")
 @pytest.mark.each_database
 def test_interrupt_rolls_back_the_current_batch():
-    importer = Importer()
+    importer = VacancyImporter()
     reported = []
     importer.report.sink = reported.append
-    rows = [Row(f"row {n}", item) for n, item in enumerate(items(150, offer="<p>x<img src=a></p>"))]
+    rows = [SourceRow(f"row {n}", item) for n, item in enumerate(items(150, offer="<p>x<img src=a></p>"))]
     land = importer._import_item
 
     def interrupt(row, item, vacancy):

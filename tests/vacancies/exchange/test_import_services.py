@@ -18,7 +18,7 @@ from tests.servers import Instance, stub_server
 from tests.vacancies.commands import run as run_command
 from tests.vacancies.exchange.test_import import all_filters, items, run, snapshot, write  # noqa: F401
 from tests.vacancies.exchange.test_import_changes import one
-from vacancies.exchange.importer import Importer
+from vacancies.exchange.importer import VacancyImporter
 from vacancies.exchange.service import Service
 from vacancies.management import import_command
 from vacancies.models import Vacancy
@@ -237,7 +237,7 @@ def test_progress_bar_loses_no_row(monkeypatch):
 
 
 def ordered(*ids):
-    importer = Importer()
+    importer = VacancyImporter()
     importer.keep_order([list(ids), []])
     return list(Vacancy.objects.newest_first().values_list("pk", flat=True)), importer.report.moved
 
@@ -264,7 +264,7 @@ def test_order_within_a_second_of_the_source_is_kept(at):
     for pk, days in ((1, 1), (2, 1), (3, 2)):
         start = at - timedelta(days=days)
         make_vacancy(pk=pk, created_at=start - timedelta(hours=1), publish_from=start)
-    importer = Importer()
+    importer = VacancyImporter()
     importer._with_start = {1, 2, 3}
 
     importer.keep_order([[3, 1, 2], []])  # 3 would move by a day, which the interface would show
@@ -281,7 +281,7 @@ def test_interleaved_lists_keep_their_order(at):
     external = [pk for pair in zip(sorted(both), sorted(between), strict=True) for pk in pair]
     internal = sorted(both)
 
-    Importer().keep_order([external, internal])
+    VacancyImporter().keep_order([external, internal])
 
     assert list(Vacancy.objects.external().newest_first().values_list("pk", flat=True)) == external
     assert list(Vacancy.objects.internal().newest_first().values_list("pk", flat=True)) == internal
@@ -290,7 +290,7 @@ def test_interleaved_lists_keep_their_order(at):
 def test_contradictory_lists_move_nothing(at):
     for pk in (1, 2, 3):
         make_vacancy(pk=pk, audience="both", created_at=at, publish_from=at)
-    importer = Importer()
+    importer = VacancyImporter()
     importer.keep_order([[1, 2, 3], [2, 1]])
     note = "the lists of the source have contradictory orders; the order was not preserved"
     assert (importer.report.moved, importer.report.notes) == (0, [note])

@@ -19,7 +19,7 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from jobsite.admin.base import JobsiteAdmin, as_id, counted, counted_link
-from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
+from jobsite.admin.confirmation import ActionRow, ActionSection, ask, is_confirmed
 from jobsite.languages import site_language
 from jobsite.types import UserRequest
 from vacancies.admin.base import PartInline, PositionedFormSet
@@ -260,5 +260,5 @@ class FilterOptionAdmin(JobsiteAdmin):
                 "Vacancies get the option that you keep. The other options are deleted, and links "
                 "that filter by them return no results. This cannot be undone."
             ),
-            sections=[Section(_("Options"), [Row(option.label) for option in options])],
+            sections=[ActionSection(_("Options"), [ActionRow(option.label) for option in options])],
         )  # fmt: skip

@@ -138,7 +138,9 @@ def conflict_page(
         "page": next(iter(mine.get("page", ())), ""),
     }  # fmt: skip
     status = 409 if request.method == "POST" else 200
-    return TemplateResponse(request, "admin/vacancies/vacancy/conflict.html", context, status=status).render()
+    return TemplateResponse(
+        request, "admin/vacancies/vacancy/edit/conflict.html", context, status=status
+    ).render()
 
 
 def _compared(base: list[str] | None, text: list[str]) -> SafeString:

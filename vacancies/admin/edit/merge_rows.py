@@ -16,7 +16,7 @@ UNKNOWN: Content = {"": ()}  # equals no content
 
 
 @dataclass(frozen=True)
-class Row:
+class FormsetRow:
     """A row of a formset: its inputs by the name of the field."""
 
     start: str  # of the names of its inputs: "attachments-2-"
@@ -31,11 +31,11 @@ class Row:
     def is_deleted(self) -> bool:
         return bool(self.inputs.get("DELETE"))
 
-    def with_values(self, **inputs: list[str]) -> "Row":
-        return Row(self.start, self.inputs | inputs, self.is_mine)
+    def with_values(self, **inputs: list[str]) -> "FormsetRow":
+        return FormsetRow(self.start, self.inputs | inputs, self.is_mine)
 
 
-def rows_of(data: Input, prefix: str, *, is_mine: bool = False) -> list[Row]:
+def rows_of(data: Input, prefix: str, *, is_mine: bool = False) -> list[FormsetRow]:
     total = as_id(next(iter(data.get(f"{prefix}-TOTAL_FORMS", ())), ""))
     found: list[Input] = [{} for _number in range(min(total or 0, ROWS_MAX))]
     for name, values in data.items():
@@ -43,7 +43,7 @@ def rows_of(data: Input, prefix: str, *, is_mine: bool = False) -> list[Row]:
         index = as_id(number) if name.startswith(f"{prefix}-") else None
         if index is not None and index < len(found):
             found[index][of_row] = values
-    return [Row(f"{prefix}-{index}-", inputs, is_mine) for index, inputs in enumerate(found)]
+    return [FormsetRow(f"{prefix}-{index}-", inputs, is_mine) for index, inputs in enumerate(found)]
 
 
 class RowMerge:
@@ -75,7 +75,7 @@ class RowMerge:
         ]
         self._write(sorted(stored, key=lambda row: not row.pk) + new)
 
-    def _merged(self, pk: str) -> Row | None:
+    def _merged(self, pk: str) -> FormsetRow | None:
         """Return the row to post for the stored or deleted row `pk`, None for none."""
         theirs, base, own = self.theirs.get(pk), self.base.get(pk), self.own.get(pk)
         stored = self._content(theirs)
@@ -90,7 +90,7 @@ class RowMerge:
             return self._positioned(own) if theirs else own and own.with_values(id=[""])
         return theirs and self._positioned(theirs)
 
-    def _has_lost_its_file(self, own: Row, stored: Content) -> bool:
+    def _has_lost_its_file(self, own: FormsetRow, stored: Content) -> bool:
         """Return whether the other user deleted the row, and with it the file that this user kept."""
         kept_file = "file" in self.fields and (self._content(own) or {}).get("file")
         return stored is None and bool(kept_file) and f"{own.start}file" not in self.sides.uploads
@@ -105,7 +105,7 @@ class RowMerge:
         self.result.overlaps.append(overlap)
         return decision == MINE
 
-    def _positioned(self, row: Row | None) -> Row | None:
+    def _positioned(self, row: FormsetRow | None) -> FormsetRow | None:
         """Return `row` with the position that this user chose, else the stored one."""
         if row is None:
             return None
@@ -115,7 +115,7 @@ class RowMerge:
         chosen = mine if mine is not None and mine != began else stored
         return row.with_values(position=chosen or [""])
 
-    def _content(self, row: Row | None) -> Content:
+    def _content(self, row: FormsetRow | None) -> Content:
         if row is None or row.is_deleted:
             return None
         found = {name: values_of(row.inputs, [name]) for name in self.fields}
@@ -137,7 +137,7 @@ class RowMerge:
         if label not in self.result.from_theirs:
             self.result.from_theirs.append(label)
 
-    def _write(self, rows: list[Row]) -> None:
+    def _write(self, rows: list[FormsetRow]) -> None:
         data, uploads = self.result.data, self.result.uploads
         for name in [name for name in data if name.startswith(f"{self.prefix}-")]:
             if name.removeprefix(f"{self.prefix}-")[:1].isdecimal():

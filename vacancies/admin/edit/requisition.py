@@ -159,7 +159,7 @@ class RequisitionPages(AdminPages):
             requisition_form=form, may_change_requisition=may_change, back=back, is_alone=True,
         )  # fmt: skip
         status = CONFLICT if form.conflicts else 422 if form.errors else 200
-        template = "admin/vacancies/vacancy/internal.html"
+        template = "admin/vacancies/vacancy/edit/internal.html"
         return TemplateResponse(request, template, context, status=status)
 
     def _save(self, request: UserRequest, vacancy: Vacancy, form: RequisitionForm) -> None:

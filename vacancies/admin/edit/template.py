@@ -150,7 +150,7 @@ class TemplatePages(AdminPages):
         context = self.context(
             request, title, original=vacancy, form=form, media=self.admin.media + form.media
         )
-        return TemplateResponse(request, "admin/vacancies/vacancy/save_as_template.html", context)
+        return TemplateResponse(request, "admin/vacancies/vacancy/edit/save_as_template.html", context)
 
 
 def saved_text(template: VacancyTemplate) -> str:

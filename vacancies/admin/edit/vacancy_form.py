@@ -23,7 +23,7 @@ from jobsite.text.formats import format_datetime
 from vacancies.admin.edit.option_field import CountriesField, LongSelect, options_field
 from vacancies.choices import Keyword, PlaceKind
 from vacancies.dates import end_of_day, is_exact, last_day
-from vacancies.models import Filter, FilterOption, Status, Vacancy
+from vacancies.models import Filter, FilterOption, Vacancy, VacancyStatus
 from vacancies.operations.blockers import PAY, save_blockers
 from vacancies.validators import validate_currency
 
@@ -142,7 +142,7 @@ class VacancyForm(forms.ModelForm):
         data = self.cleaned_data
         now = timezone.now().replace(microsecond=0)
         status = data.get("status", self.instance.status)  # the page of a vacancy has no such field
-        if status == Status.PUBLISHED and "publish_from" in data and not data["publish_from"]:
+        if status == VacancyStatus.PUBLISHED and "publish_from" in data and not data["publish_from"]:
             data["publish_from"] = now
         if "last_day" in self.changed_data and "last_day" in data:
             day = data["last_day"]

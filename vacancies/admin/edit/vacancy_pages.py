@@ -77,4 +77,4 @@ class VacancyPages(AdminPages):
         except ValidationError:
             return HttpResponse(status=422)
         found = differences(plan.before, plan.after)
-        return render(request, "admin/vacancies/vacancy/differences.html", {"differences": found})
+        return render(request, "admin/vacancies/vacancy/publication/differences.html", {"differences": found})

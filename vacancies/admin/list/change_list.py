@@ -19,7 +19,7 @@ from jobsite.admin.base import as_id
 from jobsite.admin.id_list import SORTED, Cell, IdChangeList
 from jobsite.types import Context, UserRequest
 from vacancies.admin.list.filters import BrandFilter, StateFilter
-from vacancies.models import State, Status, Vacancy, VacancyCount
+from vacancies.models import State, Vacancy, VacancyCount, VacancyStatus
 from vacancies.querysets import CodePointOrder, VacancyQuerySet, own_brand
 from vacancies.readmodel.totals import is_maintained
 from vacancies.readmodel.vacancy_counts import by_block
@@ -112,10 +112,10 @@ class VacancyChangeList(IdChangeList):
         counts = VacancyCount.objects.filter(own_brand(request.user))
         if brand is not None:
             counts = counts.filter(brand=brand)
-        if state in Status.values:
+        if state in VacancyStatus.values:
             counts = counts.filter(status=state)
         elif state != StateFilter.ALL:
-            counts = counts.exclude(status=Status.ARCHIVED)
+            counts = counts.exclude(status=VacancyStatus.ARCHIVED)
         blocks = by_block(counts)
         total = sum(number for _block, number in blocks)
         if state != State.PUBLISHED:

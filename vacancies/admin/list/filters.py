@@ -10,7 +10,7 @@ from unfold.contrib.filters.admin import DropdownFilter
 from jobsite.admin.base import as_id
 from jobsite.types import StrOrPromise, UserRequest
 from vacancies.access import brands_of
-from vacancies.models import Audience, State, Status, waiting_for_approval
+from vacancies.models import Audience, State, VacancyStatus, waiting_for_approval
 from vacancies.quality import CONTENT_WARNINGS, closing_soon, filter_by_warning
 from vacancies.querysets import VacancyQuerySet
 
@@ -31,7 +31,7 @@ class StateFilter(DropdownFilter):
     def queryset(self, request: UserRequest, queryset: VacancyQuerySet) -> VacancyQuerySet:
         if self.value() in State.values:
             return queryset.in_state(self.value(), at=timezone.now())
-        return queryset if self.value() == self.ALL else queryset.exclude(status=Status.ARCHIVED)
+        return queryset if self.value() == self.ALL else queryset.exclude(status=VacancyStatus.ARCHIVED)
 
 
 APPROVAL = "approval"

@@ -226,4 +226,4 @@ class SavedViewPages(AdminPages):
             shown=" ".join(view.columns),
             back=address_of(view) if view.pk else f"../../?{view.query}",
         )
-        return TemplateResponse(request, "admin/vacancies/vacancy/view_form.html", context)
+        return TemplateResponse(request, "admin/vacancies/vacancy/list/view_form.html", context)

@@ -37,9 +37,9 @@ class VacancyListAdmin(ContentAdmin):
 
     list_columns: tuple[str, ...] = COLUMNS
     default_columns: tuple[str, ...] = DEFAULT_COLUMNS
-    list_before_template = "admin/vacancies/vacancy/list_before.html"
-    list_links_template = "admin/vacancies/vacancy/list_links.html"
-    list_after_template = "admin/vacancies/vacancy/list_after.html"
+    list_before_template = "admin/vacancies/vacancy/list/list_before.html"
+    list_links_template = "admin/vacancies/vacancy/list/list_links.html"
+    list_after_template = "admin/vacancies/vacancy/list/list_after.html"
 
     def changelist_view(
         self, request: UserRequest, extra_context: Context | None = None

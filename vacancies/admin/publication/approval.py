@@ -117,7 +117,7 @@ class ApprovalPages(AdminPages):
             ],
             **self._shown(vacancy, approval, request.user),
         }
-        return TemplateResponse(request, "admin/vacancies/vacancy/approval.html", context)
+        return TemplateResponse(request, "admin/vacancies/vacancy/publication/approval.html", context)
 
     def _shown(self, vacancy: Vacancy, approval: Approval, user: User) -> dict[str, object]:
         """Return what becomes public: the changes of a public vacancy, or the whole of another one."""

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from jobsite.admin.base import as_id
-from jobsite.admin.confirmation import Row, Section, with_undo
+from jobsite.admin.confirmation import ActionRow, ActionSection, with_undo
 from jobsite.admin.pages import AdminPages
 from jobsite.types import Context, StrOrPromise, UserRequest
 from vacancies.admin.date_rules import date_rules
@@ -185,7 +185,7 @@ class PublicationPages(AdminPages):
             self.admin.message_user(request, text % {"count": more}, messages.WARNING)
 
 
-def sections(action: PublicationAction, vacancies: VacancyQuerySet) -> list[Section]:
+def sections(action: PublicationAction, vacancies: VacancyQuerySet) -> list[ActionSection]:
     """Return what the confirmation page of `action` lists: the vacancies of which it overwrites something, or
     that have a content warning; those that lack facts; the others; those that it refuses, with the reason."""
     at = timezone.now()
@@ -194,13 +194,13 @@ def sections(action: PublicationAction, vacancies: VacancyQuerySet) -> list[Sect
     rows = vacancies.without_texts().order_by("pk")
     if action.shows_changes:
         rows = with_warnings(rows, at=at)
-    noted: list[Row] = []
-    lacking: list[Row] = []
-    plain: list[Row] = []
-    left: list[Row] = []
+    noted: list[ActionRow] = []
+    lacking: list[ActionRow] = []
+    plain: list[ActionRow] = []
+    left: list[ActionRow] = []
     for vacancy in rows.iterator(chunk_size=2000):
         if vacancy.pk in refused:
-            left.append(Row(str(vacancy), refused[vacancy.pk], vacancy.state))
+            left.append(ActionRow(str(vacancy), refused[vacancy.pk], vacancy.state))
             continue
         notes: list[str] = action.overwritten(vacancy)
         warnings = content_warnings(vacancy) if action.shows_changes else []
@@ -208,11 +208,13 @@ def sections(action: PublicationAction, vacancies: VacancyQuerySet) -> list[Sect
         if texts := "; ".join(str(warning.text) for warning in warnings):
             notes.append(_("Content warnings: %(texts)s.") % {"texts": texts})
         rows_of = noted if is_noted else lacking if notes else plain
-        rows_of.append(Row(str(vacancy), notes, vacancy.state))
+        rows_of.append(ActionRow(str(vacancy), notes, vacancy.state))
     found = [
-        Section(_("Check these vacancies (%(count)d)") % {"count": len(noted)}, noted, is_warning=True),
-        Section(_("Facts are missing for search engines (%(count)d)") % {"count": len(lacking)}, lacking),
-        Section(_("Vacancies (%(count)d)") % {"count": len(plain)}, plain),
-        Section(_("Not changed (%(count)d)") % {"count": len(left)}, left, is_changed=False),
+        ActionSection(_("Check these vacancies (%(count)d)") % {"count": len(noted)}, noted, is_warning=True),
+        ActionSection(
+            _("Facts are missing for search engines (%(count)d)") % {"count": len(lacking)}, lacking
+        ),
+        ActionSection(_("Vacancies (%(count)d)") % {"count": len(plain)}, plain),
+        ActionSection(_("Not changed (%(count)d)") % {"count": len(left)}, left, is_changed=False),
     ]
     return [section for section in found if section.rows]

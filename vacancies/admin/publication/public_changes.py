@@ -9,7 +9,7 @@ from django.utils import timezone
 from vacancies.access import readable_by
 from vacancies.history.diff import differences, field_values
 from vacancies.history.versions import PUBLICATION, read_content, replay
-from vacancies.models import Change, Status, Vacancy, Version
+from vacancies.models import Change, Vacancy, VacancyStatus, Version
 
 
 def public_changes(vacancy: Vacancy, user: User) -> dict[str, object]:
@@ -37,7 +37,7 @@ def _public_versions(versions: QuerySet, *, at: datetime) -> list[int]:
             datetime.fromisoformat(now[name]) if now[name] else None
             for name in ("publish_from", "publish_until")
         )
-        if now["status"] != Status.PUBLISHED or publish_from is None:
+        if now["status"] != VacancyStatus.PUBLISHED or publish_from is None:
             continue
         # A version that was found later is older than its record.
         since = publish_from if change == Change.EXTERNAL else max(begin, publish_from)

@@ -87,7 +87,7 @@ class VersionPages(AdminPages):
             can_change=self.may_restore(request, vacancy),
             approvals=requests_about(request.user, object_id),
         )
-        return TemplateResponse(request, "admin/vacancies/vacancy/history.html", context)
+        return TemplateResponse(request, "admin/vacancies/vacancy/publication/history.html", context)
 
     def may_restore(self, request: UserRequest, vacancy: Vacancy | None) -> bool:
         """Restoring needs the change permission, and for a deleted vacancy the add permission."""
@@ -120,7 +120,7 @@ class VersionPages(AdminPages):
             differences=differences(now, changed),
             is_shown=vacancy and Vacancy.objects.filter(pk=vacancy.pk).visible(at=at).exists(),
         )
-        return TemplateResponse(request, "admin/vacancies/vacancy/restore.html", context)
+        return TemplateResponse(request, "admin/vacancies/vacancy/publication/restore.html", context)
 
     def _restore(self, request: UserRequest, version: Version) -> HttpResponse:
         forms = forms_for(request.user)  # its form may belong to another brand by now
@@ -154,4 +154,4 @@ class VersionPages(AdminPages):
             page=page,
             can_restore=self.admin.has_add_permission(request),
         )
-        return TemplateResponse(request, "admin/vacancies/vacancy/deleted.html", context)
+        return TemplateResponse(request, "admin/vacancies/vacancy/publication/deleted.html", context)

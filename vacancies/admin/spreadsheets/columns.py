@@ -69,7 +69,7 @@ def by_spelling(labels: Mapping[object, object]) -> JsonObject:
 
 
 @dataclass(frozen=True)
-class Table:
+class VacancyTable:
     """The vacancies `pks` in this order: headings in `language`, and rows of the same length."""
 
     pks: Sequence[int]

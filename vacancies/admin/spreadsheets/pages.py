@@ -30,7 +30,7 @@ from jobsite.db.transactions import retry_on_conflict
 from jobsite.spreadsheets.reading import SpreadsheetError, read
 from jobsite.spreadsheets.writing import Cell, csv_response, xlsx_response
 from jobsite.types import UserRequest
-from vacancies.admin.spreadsheets.columns import Sheet, Table, headings
+from vacancies.admin.spreadsheets.columns import Sheet, VacancyTable, headings
 from vacancies.admin.spreadsheets.rows import Import, PlannedRow, RowResult, planned
 from vacancies.operations.approval_requests import SUBMITTED
 
@@ -94,7 +94,7 @@ class SpreadsheetPages(AdminPages):
             text = _("An XLSX file has at most %(count)d vacancies. Export as CSV, or use the filters.")
             self.admin.message_user(request, text % {"count": XLSX_MAX}, messages.WARNING)
             return None
-        batches = Table(pks, translation.get_language()).batches()
+        batches = VacancyTable(pks, translation.get_language()).batches()
         response = xlsx_response if ending == "xlsx" else csv_response
         return response(batches, "vacancies", at=timezone.now())
 
@@ -234,7 +234,9 @@ class SpreadsheetPages(AdminPages):
             changes_max=CHANGES_MAX,
             **context,
         )
-        return TemplateResponse(request, "admin/vacancies/vacancy/import.html", context, status=status)
+        return TemplateResponse(
+            request, "admin/vacancies/vacancy/spreadsheets/import.html", context, status=status
+        )
 
 
 def _salt(request: UserRequest) -> str:

@@ -52,7 +52,7 @@ class PlannedRow:
 
 
 @dataclass(frozen=True)
-class Error:
+class RowError:
     column: str
     received: str
     message: str
@@ -68,7 +68,7 @@ class RowResult:
     is_new: bool = False
     is_meanwhile_changed: bool = False  # since it was shown
     differences: list[Difference] = field(default_factory=list)
-    errors: list[Error] = field(default_factory=list)
+    errors: list[RowError] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def digest(self, texts: dict[str, str]) -> str:
@@ -92,17 +92,17 @@ def planned(page: Any, request: UserRequest, sheet: Sheet) -> tuple[list[Planned
         pk = as_id(row.key) if row.key else None
         if row.key and pk is None:
             message = _("Not an ID. Leave it empty for a new vacancy.")
-            done.append(RowResult(row.number, errors=[Error(headings()["id"], row.key, message)]))
+            done.append(RowResult(row.number, errors=[RowError(headings()["id"], row.key, message)]))
         elif pk is None:
             rows.append(
                 PlannedRow(row.number, None, {name: text for name, text in row.texts.items() if text})
             )
         elif pk not in current:  # the same for another brand's vacancy and none
             message = _("No vacancy with this ID is among those of your brands.")
-            done.append(RowResult(row.number, errors=[Error(headings()["id"], row.key, message)]))
+            done.append(RowResult(row.number, errors=[RowError(headings()["id"], row.key, message)]))
         elif pk in numbers:
             message = _("Row %(number)d has the same ID.") % {"number": numbers[pk]}
-            done.append(RowResult(row.number, errors=[Error(headings()["id"], row.key, message)]))
+            done.append(RowResult(row.number, errors=[RowError(headings()["id"], row.key, message)]))
         else:
             numbers[pk] = row.number
             if texts := changed(row.texts, current[pk]):
@@ -222,7 +222,7 @@ class Import:
             message = _("You do not have permission to add vacancies. Enter the ID of an existing one.")
         else:
             return
-        result.errors.append(Error(self.headings["id"], str(row.pk or ""), message))
+        result.errors.append(RowError(self.headings["id"], str(row.pk or ""), message))
 
     def _posted_values(self, row: PlannedRow, form: Any, result: RowResult) -> JsonObject:
         """Return what a browser would post for the texts of `row`, by field."""
@@ -247,7 +247,7 @@ class Import:
     def _add_error(self, row: PlannedRow, name: str, message: str, result: RowResult) -> None:
         received = row.texts.get(name, "")
         short = received if len(received) <= RECEIVED else f"{received[:RECEIVED]}…"
-        result.errors.append(Error(self.headings.get(name, self.labels.get(name, "")), short, message))
+        result.errors.append(RowError(self.headings.get(name, self.labels.get(name, "")), short, message))
 
 
 def _guess_language(form: Any, result: RowResult) -> None:

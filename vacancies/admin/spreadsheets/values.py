@@ -29,7 +29,7 @@ from vacancies.cities import find_city
 from vacancies.exchange.columns import FLAGS
 from vacancies.fields import HtmlField, html_fields
 from vacancies.history.versions import Content, as_json, decimal_text
-from vacancies.models import Place, State, Status, Vacancy
+from vacancies.models import Place, State, Vacancy, VacancyStatus
 
 MAX_NAMES = 12  # allowed values in an error
 _KINDS = (models.DecimalField, models.IntegerField, models.DateField, models.BooleanField)
@@ -112,10 +112,10 @@ class Values:
         return text
 
     def _status(self, text: str) -> str:
-        allowed = {status.value: status.label for status in Status}
+        allowed = {status.value: status.label for status in VacancyStatus}
         state = by_spelling(dict(State.choices)).get(text.casefold(), "")
         if state == State.SCHEDULED:  # published from a later time
-            return Status.PUBLISHED
+            return VacancyStatus.PUBLISHED
         return str(_choice(state or text, allowed)) if text else ""
 
     def _row(self, name: str, text: str, label: Callable[[Any], str]) -> object:

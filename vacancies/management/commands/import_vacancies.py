@@ -7,10 +7,10 @@ from django.utils import timezone
 
 from jobsite.ops.commands import UsageError
 from vacancies.exchange.fields import Remark
-from vacancies.exchange.importer import Importer
+from vacancies.exchange.importer import VacancyImporter
 from vacancies.exchange.reports import VacancyReport
 from vacancies.exchange.service import Service
-from vacancies.exchange.sources import Row, read_file
+from vacancies.exchange.sources import SourceRow, read_file
 from vacancies.management.import_command import ImportCommand
 from vacancies.models import Recruiter
 
@@ -34,7 +34,7 @@ class Command(ImportCommand):
             raise UsageError(
                 "--internal applies to files only: a service states which vacancies are internal."
             )
-        self.importer = Importer(
+        self.importer = VacancyImporter(
             recruiter=self._recruiter(options["recruiter"]), unescape=options["unescape_html"]
         )
         report = self.importer.report
@@ -45,7 +45,7 @@ class Command(ImportCommand):
         self.import_all(options["source"], report, options)
         self.finish_import(_summary(report), report, options)
 
-    def rows(self, source: Service | Path, options: dict[str, Any]) -> Iterator[Row]:
+    def rows(self, source: Service | Path, options: dict[str, Any]) -> Iterator[SourceRow]:
         if isinstance(source, Path):
             rows = read_file(source, internal=options["internal"], zone=self.zone)
             yield from self.progress(rows, unit="vacancy")
@@ -61,7 +61,7 @@ class Command(ImportCommand):
                 self.importer.report.add("note", source.base_url, Remark("", "time_zone", text))
             yield row
 
-    def import_rows(self, rows: Iterator[Row], source: Service | Path) -> None:
+    def import_rows(self, rows: Iterator[SourceRow], source: Service | Path) -> None:
         self.importer.import_rows(rows)
         if isinstance(source, Service):
             self.importer.keep_order(source.orders)

@@ -10,7 +10,7 @@ from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError, uninterrupted
 from vacancies import quality
 from vacancies.models import Brand, Vacancy
-from vacancies.quality import Finding
+from vacancies.quality import QualityFinding
 
 MAX_FINDINGS = 20  # findings of each rule, without --limit
 
@@ -51,7 +51,7 @@ class Command(BaseCommand):
         fixed = self.fix(is_dry=options["dry_run"]) if options["fix"] else 0
 
         counts: Counter[tuple[str, bool]] = Counter()
-        shown: list[Finding] = []
+        shown: list[QualityFinding] = []
         for finding in self.findings():
             if finding.code in rules:
                 counts[finding.code, finding.is_error] += 1
@@ -97,7 +97,7 @@ class Command(BaseCommand):
                         fixed += 1
         return fixed
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[QualityFinding]:
         at = timezone.now()
         for brand in Brand.objects.order_by("pk"):
             yield from quality.about_brand(brand)
