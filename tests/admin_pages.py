@@ -19,7 +19,7 @@ from django.test import Client
 from django.urls import get_resolver
 from django.utils import timezone
 
-from applications.mail.outbox import queue
+from applications.mail.outbox import Email, queue
 from applications.models import (
     AccessLog,
     Application,
@@ -200,9 +200,17 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     ApplicationTag.objects.create(application=application, tag=tag)
     AccessLog.objects.create(actor=colleague, application=application.pk, action="view")
     message = queue(
-        kind=Message.Kind.TEMPLATE, to=f"{text}@applicant.test", language="en", subject=f"{text} {WORD}",
-        body=text, application=application, author=colleague, at=now,
-    )  # fmt: skip
+        Email(
+            kind=Message.Kind.TEMPLATE,
+            to=f"{text}@applicant.test",
+            language="en",
+            subject=f"{text} {WORD}",
+            body=text,
+            application=application,
+            author=colleague,
+        ),
+        at=now,
+    )
     token, _ = issue(user=applicant, lifetime=timedelta(days=1))
     return SimpleNamespace(
         brand=brand, form=form, contact=contact, gone=pk, application=application, step=step, message=message,

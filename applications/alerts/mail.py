@@ -1,6 +1,7 @@
 """The emails of job alerts."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +15,7 @@ from applications.alerts.links import Links
 from applications.alerts.queries import in_words
 from applications.mail.brand_mail import from_line, signature
 from applications.mail.links import new_marker
-from applications.mail.outbox import one_line, queue
+from applications.mail.outbox import Email, message_of, one_line, queue
 from applications.models import JobAlert, Message
 from jobsite.appearance import text_on
 from jobsite.text.formats import format_date
@@ -47,7 +48,8 @@ def queue_confirmation(alert: JobAlert, *, base_url: str = "", at: datetime) -> 
                 % {"day": format_date(alert.ends_at)},
             ]
         lines += ["", _("If you did not ask for this, you need not do anything.")]
-        return _queue(alert, Message.Kind.ALERT_CONFIRMATION, link, subject, lines, at=at)
+        email = _email(alert, Message.Kind.ALERT_CONFIRMATION, link, subject, lines)
+        return queue(email, at=at)
 
 
 def queue_renewal(alert: JobAlert, *, base_url: str = "", at: datetime) -> Message:
@@ -67,7 +69,8 @@ def queue_renewal(alert: JobAlert, *, base_url: str = "", at: datetime) -> Messa
             % {"day": format_date(alert.ends_at)},
         ]
         subject = _("Do you still want this job alert?")
-        return _queue(alert, Message.Kind.ALERT_CONFIRMATION, link, subject, lines, at=at)
+        email = _email(alert, Message.Kind.ALERT_CONFIRMATION, link, subject, lines)
+        return queue(email, at=at)
 
 
 class NewsEmails:
@@ -89,8 +92,8 @@ class NewsEmails:
                 html = render_to_string("applications/emails/alert.html", news)
                 self._texts[key] = _subject(alert, count), text, html
             subject, text, html = self._texts[key]
-            values = {"html": html, "is_bulk": True, "at": self.at}
-            return _queue(alert, Message.Kind.ALERT, link, subject, [text], **values)
+            email = _email(alert, Message.Kind.ALERT, link, subject, [text])
+            return message_of(replace(email, html=html, is_bulk=True), at=self.at)
 
 
 def summary(alert: JobAlert) -> str:
@@ -127,12 +130,10 @@ def _news(alert: JobAlert, vacancies: Sequence[Vacancy], count: int, link: Links
     }
 
 
-def _queue(
-    alert: JobAlert, kind: Message.Kind, link: Links, subject: str, lines: list[str], **values: Any
-) -> Message:
+def _email(alert: JobAlert, kind: Message.Kind, link: Links, subject: str, lines: list[str]) -> Email:
     mail = getattr(alert.brand, "mail", None)
     end = ["", text] if (text := signature(mail)) else []
-    return queue(
+    return Email(
         kind=kind,
         alert=alert,
         to=alert.address,
@@ -141,5 +142,4 @@ def _queue(
         body="\n".join([*lines, *end]),
         link_marker=link.marker,
         sender=(from_line(mail), mail.reply_to) if mail else ("", ""),
-        **values,
     )

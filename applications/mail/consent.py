@@ -1,6 +1,7 @@
 """The emails about consents: the question to an applicant, its reminder, and a refusal by who was hired."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -10,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from applications.mail.links import absolute, new_marker, personal_link
 from applications.mail.notice import beginning
-from applications.mail.outbox import queue, queue_for
+from applications.mail.outbox import Email, email_to, queue
 from applications.mail.preferences import language_of, may_receive, recipients_of
 from applications.mail.receipt import end
 from applications.models import Application, ConsentRequest, Message
@@ -34,13 +35,15 @@ def queue_question(
             else _("Reminder: may we store your data? %(vacancy)s")
         )
         return queue(
-            kind=Message.Kind.CONSENT,
-            application=application,
-            to=application.address,
-            language=language,
-            subject=subject % {"vacancy": application.vacancy.title},
-            body="\n".join(_question(request, personal_link(base_url, marker))),
-            link_marker=marker,
+            Email(
+                kind=Message.Kind.CONSENT,
+                application=application,
+                to=application.address,
+                language=language,
+                subject=subject % {"vacancy": application.vacancy.title},
+                body="\n".join(_question(request, personal_link(base_url, marker))),
+                link_marker=marker,
+            ),
             at=at,
         )
 
@@ -75,8 +78,9 @@ def queue_refusal(application: Application, *, base_url: str = "", at: datetime)
             absolute(page, base_url),
         ]
         subject = _("Consent refused: %(application)s") % {"application": application}
-        values = {"application": application, "vacancies": [application.vacancy_id], "at": at}
-        return queue_for(author, Message.Kind.CONSENT, subject, lines, base_url=base_url, **values)
+        email = email_to(author, Message.Kind.CONSENT, subject, lines, base_url=base_url)
+        email = replace(email, application=application, vacancies=[application.vacancy_id])
+        return queue(email, at=at)
 
 
 class ConsentReminders:

@@ -1,5 +1,6 @@
 """The daily digest for recruiters, a job of the dispatcher: how many new applications each vacancy has."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
@@ -10,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from applications.mail.daily import DailyJob, by_vacancy, lines_of
-from applications.mail.outbox import queue_for
+from applications.mail.outbox import email_to, queue
 from applications.mail.preferences import language_of
 from applications.models import Application, Message
 from jobsite.text.formats import format_datetime
@@ -40,8 +41,8 @@ def queue_digest(user: User, *, at: datetime, base_url: str = "") -> Message | N
         subject = ngettext("%(count)d new application", "%(count)d new applications", total)
         lines = [_("New applications since %(since)s:") % {"since": format_datetime(since)}]
         lines += lines_of(counts, base_url)
-        values = {"vacancies": [row["vacancy"] for row in counts], "at": at}
-        return queue_for(user, Digest.kind, subject % {"count": total}, lines, base_url=base_url, **values)
+        email = email_to(user, Digest.kind, subject % {"count": total}, lines, base_url=base_url)
+        return queue(replace(email, vacancies=[row["vacancy"] for row in counts]), at=at)
 
 
 class Digest(DailyJob):

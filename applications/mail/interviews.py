@@ -1,6 +1,7 @@
 """The emails about an interview, each with a calendar entry: invitations, changes, cancellations."""
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from datetime import datetime
 from email.utils import parseaddr
 
@@ -15,7 +16,7 @@ from django.utils.translation import pgettext
 from applications.mail import calendars
 from applications.mail.brand_mail import has_names, sender_of, signature_of
 from applications.mail.links import absolute, applicant_link, new_marker, settings_lines
-from applications.mail.outbox import as_body, one_line, queue, queue_for
+from applications.mail.outbox import Email, as_body, email_to, one_line, queue
 from applications.mail.preferences import language_of, recipients_of
 from applications.mail.smtp import MAY_BE_DELIVERED
 from applications.models import Application, HistoryEntry, Message, Offer, Participant, SlotSet
@@ -52,20 +53,22 @@ def queue_to(
         subject = _subject(summary, method, is_changed)
     body = "\n".join(lines)
     queue(
-        kind=Message.Kind.INTERVIEW,
-        application=application,
-        to=participant.address,
-        language=language,
-        subject=subject,
-        body=body,
-        link_marker=marker if marker in body else "",
-        author=author,
-        recipient=user,
-        participant=participant,
-        calendar=_calendar(participant, method, summary, "\n".join(facts + link), at=at),
-        sender=sender_of(application),
-        # A cancellation says nothing that the colleague does not know.
-        vacancies=[application.vacancy_id] if user and method == calendars.REQUEST else (),
+        Email(
+            kind=Message.Kind.INTERVIEW,
+            application=application,
+            to=participant.address,
+            language=language,
+            subject=subject,
+            body=body,
+            link_marker=marker if marker in body else "",
+            author=author,
+            recipient=user,
+            participant=participant,
+            calendar=_calendar(participant, method, summary, "\n".join(facts + link), at=at),
+            sender=sender_of(application),
+            # A cancellation says nothing that the colleague does not know.
+            vacancies=[application.vacancy_id] if user and method == calendars.REQUEST else (),
+        ),
         at=at,
     )
 
@@ -124,14 +127,16 @@ def queue_cancellations_before_erasure(applications: Collection[int], *, at: dat
             lines = [text, "", _("Vacancy: %(vacancy)s") % {"vacancy": title}, _when(entry)]
             subject = _subject(summary, calendars.CANCEL, is_changed=False)
         queue(
-            kind=Message.Kind.INTERVIEW,
-            to=each.address,
-            language=language,
-            subject=subject,
-            body="\n".join(lines),
-            recipient=user,
-            calendar=_calendar(each, calendars.CANCEL, summary, at=at),
-            sender=sender_of(entry.application),
+            Email(
+                kind=Message.Kind.INTERVIEW,
+                to=each.address,
+                language=language,
+                subject=subject,
+                body="\n".join(lines),
+                recipient=user,
+                calendar=_calendar(each, calendars.CANCEL, summary, at=at),
+                sender=sender_of(entry.application),
+            ),
             at=at,
         )
 
@@ -158,16 +163,18 @@ def queue_reminder(participant: Participant, *, base_url: str = "", at: datetime
         subject = _("Reminder: %(interview)s") % {"interview": _summary(application, user)}
     body = "\n".join(lines)
     queue(
-        kind=Message.Kind.REMINDER,
-        application=application,
-        to=participant.address,
-        language=language,
-        subject=subject,
-        body=body,
-        link_marker=marker if marker in body else "",
-        recipient=user,
-        participant=participant,
-        vacancies=[application.vacancy_id] if user else (),
+        Email(
+            kind=Message.Kind.REMINDER,
+            application=application,
+            to=participant.address,
+            language=language,
+            subject=subject,
+            body=body,
+            link_marker=marker if marker in body else "",
+            recipient=user,
+            participant=participant,
+            vacancies=[application.vacancy_id] if user else (),
+        ),
         at=at,
     )
 
@@ -195,14 +202,16 @@ def queue_offer(offer: Offer, *, base_url: str = "", at: datetime) -> None:
             lines += ["", signature]
         body = "\n".join(lines)
         queue(
-            kind=Message.Kind.INTERVIEW,
-            application=application,
-            to=application.address,
-            language=supported(application.language),
-            subject=_("Choose a time: %(interview)s") % {"interview": _summary(application, None)},
-            body=body,
-            link_marker=marker if marker in body else "",
-            author=slot_set.author,
+            Email(
+                kind=Message.Kind.INTERVIEW,
+                application=application,
+                to=application.address,
+                language=supported(application.language),
+                subject=_("Choose a time: %(interview)s") % {"interview": _summary(application, None)},
+                body=body,
+                link_marker=marker if marker in body else "",
+                author=slot_set.author,
+            ),
             at=at,
         )
 
@@ -225,8 +234,9 @@ def queue_reply(participant: Participant, *, base_url: str = "", at: datetime) -
             *_link_to(application, base_url),
         ]
         subject = _("Declined: %(interview)s") % {"interview": _summary(application, author)}
-        values = {"application": application, "vacancies": [application.vacancy_id], "at": at}
-        queue_for(author, Message.Kind.INTERVIEW, subject, lines, base_url=base_url, **values)
+        email = email_to(author, Message.Kind.INTERVIEW, subject, lines, base_url=base_url)
+        email = replace(email, application=application, vacancies=[application.vacancy_id])
+        queue(email, at=at)
 
 
 # --- Texts -----------------------------------------------------------------------------------------

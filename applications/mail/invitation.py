@@ -7,7 +7,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from applications.mail.links import invitation_link, new_marker
-from applications.mail.outbox import queue
+from applications.mail.outbox import Email, queue
 from applications.models import Invitation, Message
 from jobsite.accounts import roles
 from jobsite.text.formats import format_datetime
@@ -40,13 +40,15 @@ def queue_invitation(invitation: Invitation, *, base_url: str = "", at: datetime
             _("If you do not know %(name)s, you need do nothing.") % values,
         ]
         invitation.message = queue(
-            kind=Message.Kind.INVITATION,
-            to=invitation.email,
-            language=invitation.language,
-            subject=_("%(name)s invites you to the recruiters’ pages of %(employer)s") % values,
-            body="\n".join(lines),
-            link_marker=marker,
-            author=invitation.author,
+            Email(
+                kind=Message.Kind.INVITATION,
+                to=invitation.email,
+                language=invitation.language,
+                subject=_("%(name)s invites you to the recruiters’ pages of %(employer)s") % values,
+                body="\n".join(lines),
+                link_marker=marker,
+                author=invitation.author,
+            ),
             at=at,
         )
         invitation.save(update_fields=["message"])

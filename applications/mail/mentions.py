@@ -1,5 +1,6 @@
 """Emails to colleagues who are mentioned in a note."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from django.contrib.auth.models import User
@@ -8,7 +9,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from applications.mail.links import absolute
-from applications.mail.outbox import queue_for
+from applications.mail.outbox import email_to, queue
 from applications.mail.preferences import language_of, recipients_of
 from applications.models import Message, Note
 
@@ -41,6 +42,7 @@ def _queue_mention(note: Note, user: User, *, author: User | None, base_url: str
             absolute(path, base_url),
         ]
         subject = _("%(name)s mentioned you: %(vacancy)s") % {"name": name, "vacancy": title}
-        vacancies = [note.application.vacancy_id]
-        values = {"application": note.application, "author": author, "vacancies": vacancies, "at": at}
-        return queue_for(user, Message.Kind.MENTION, subject, lines, base_url=base_url, **values)
+        email = email_to(user, Message.Kind.MENTION, subject, lines, base_url=base_url)
+        application = note.application
+        about = replace(email, application=application, vacancies=[application.vacancy_id], author=author)
+        return queue(about, at=at)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from applications.mail.brand_mail import privacy_url
 from applications.mail.links import new_marker, personal_link
-from applications.mail.outbox import queue
+from applications.mail.outbox import Email, queue
 from applications.mail.receipt import end, facts
 from applications.models import Message, Origin
 from applications.submissions.links import MAX_AGE
@@ -24,13 +24,15 @@ def queue_notice(origin: Origin, *, base_url: str = "", at: datetime) -> Message
     language, marker = supported(application.language), new_marker()
     with translation.override(language):
         return queue(
-            kind=Message.Kind.NOTICE,
-            application=application,
-            to=application.address,
-            language=language,
-            subject=_("What we store about you: %(vacancy)s") % {"vacancy": application.vacancy.title},
-            body="\n".join(_lines(origin, personal_link(base_url, marker))),
-            link_marker=marker,
+            Email(
+                kind=Message.Kind.NOTICE,
+                application=application,
+                to=application.address,
+                language=language,
+                subject=_("What we store about you: %(vacancy)s") % {"vacancy": application.vacancy.title},
+                body="\n".join(_lines(origin, personal_link(base_url, marker))),
+                link_marker=marker,
+            ),
             at=at,
         )
 

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -31,94 +31,122 @@ UNASKED = (Message.Kind.RECEIPT, Message.Kind.WITHDRAWAL)
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
-def queue(
-    *,
-    kind: Message.Kind,
-    to: str,
-    language: str,
-    subject: str,
-    body: str,
-    application: Application | None = None,
-    alert: JobAlert | None = None,
-    author: User | None = None,
-    recipient: User | None = None,
-    stage_change: StageChange | None = None,
-    vacancies: Iterable[int] = (),
-    html: str = "",
-    link_marker: str = "",
-    calendar: str = "",
-    participant: Participant | None = None,
-    sender: tuple[str, str] | None = None,
-    is_bulk: bool = False,
-    at: datetime,
-) -> Message:
-    """Add an email to the outbox, and return it. It is sent at `at`, or when the applicant sees
-    `stage_change` if that is later. `author` is the recruiter who wrote it, `recipient` the colleague it is
-    for. It names the `vacancies`, by id. `link_marker` stands for the secret of the personal links in `body`
-    and `html`. `calendar` is the calendar entry that invites `participant`. `sender`: as of `sender_of`,
-    which is the default for applicants. An email that `is_bulk` is not saved: the caller inserts many.
+@dataclass(frozen=True, kw_only=True)
+class Email:
+    """An email to the address `to`, in `language`. It concerns `application` or `alert`, and names the
+    `vacancies`, by id. `author` is the recruiter who wrote it, `recipient` the colleague it is for. If it is
+    about `stage_change`, the applicant gets it when they see the change. `link_marker` stands for the secret
+    of the personal links in `body` and `html`. `calendar` is the calendar entry that invites `participant`.
+    `sender`: as of `sender_of`, which is the default for applicants. `is_bulk`: many have its text."""
+
+    kind: Message.Kind
+    to: str
+    language: str
+    subject: str
+    body: str
+    html: str = ""
+    application: Application | None = None
+    alert: JobAlert | None = None
+    vacancies: Iterable[int] = ()
+    author: User | None = None
+    recipient: User | None = None
+    stage_change: StageChange | None = None
+    link_marker: str = ""
+    calendar: str = ""
+    participant: Participant | None = None
+    sender: tuple[str, str] | None = None
+    is_bulk: bool = False
+
+
+def queue(email: Email, *, at: datetime) -> Message:
+    """Add `email` to the outbox, and return it. It is sent at `at`, or when the applicant sees its stage
+    change if that is later."""
+    message = message_of(email, at=at)
+    message.save()
+    return message
+
+
+def message_of(email: Email, *, at: datetime) -> Message:
+    """Return the row of the outbox for `email`, not saved.
 
     The subject becomes one line, so that nothing in it can add a header. An email to an invalid address, or
     one too many, is added as failed: it is shown, and nobody waits for it.
     """
-    if sender is None:
-        sender = sender_of(application) if application and not recipient else ("", "")
-    if (application or alert) and not (recipient or is_bulk):  # one text is for many bulk emails
-        brand = application.vacancy.shown_brand_id if application else getattr(alert, "brand_id", None)
-        body = with_links(body, brand, supported(language))
-    # a receipt may repeat the pay that the applicant wishes
-    is_told = application is not None and recipient is None and kind not in UNASKED
-    has_pay = bool(is_told and application and states_pay(application.vacancy, body))
-    error = ""
-    if not is_address(to):
-        error = INVALID_ADDRESS
-    elif kind in UNASKED and application and is_one_too_many(UNASKED, to, settings.RECEIPT_RATE, at):
-        error = TOO_MANY
-    due_at = max(at, stage_change.visible_at) if stage_change else at
-    message = Message(
-        kind=kind,
+    application, change = email.application, email.stage_change
+    sender, reply_to = _sender(email)
+    body = _with_links(email)
+    error = _why_not_sent(email, at)
+    due_at = max(at, change.visible_at) if change else at
+    return Message(
+        kind=email.kind,
         application=application,
-        alert=alert,
-        is_bulk=is_bulk,
-        author=author,
-        recipient=recipient,
-        sender=sender[0],
-        reply_to=sender[1],
-        calendar=calendar,
-        participant=participant,
-        to=one_line(to)[:ADDRESS_MAX],
-        language=supported(language),
-        subject=as_subject(subject),
+        alert=email.alert,
+        is_bulk=email.is_bulk,
+        author=email.author,
+        recipient=email.recipient,
+        sender=sender,
+        reply_to=reply_to,
+        calendar=email.calendar,
+        participant=email.participant,
+        to=one_line(email.to)[:ADDRESS_MAX],
+        language=supported(email.language),
+        subject=as_subject(email.subject),
         body=as_body(body),
-        html=html,
-        link_marker=link_marker,
-        has_pay=has_pay,
-        vacancies=list(vacancies),
+        html=email.html,
+        link_marker=email.link_marker,
+        has_pay=_tells_pay(email, body),
+        vacancies=list(email.vacancies),
         state=Message.State.FAILED if error else Message.State.QUEUED,
         error=error,
-        stage_change=stage_change,
+        stage_change=change,
         queued_at=due_at,
         next_at=due_at,
         finished_at=at if error else None,
     )
-    if not is_bulk:
-        message.save()
-    return message
 
 
-def queue_for(
-    user: User, kind: Message.Kind, subject: str, lines: Iterable[str], *, base_url: str, **values: Any
-) -> Message:
-    """Queue an email to the colleague `user` in the active language, with a link to switch such emails
+def _sender(email: Email) -> tuple[str, str]:
+    if email.sender is not None:
+        return email.sender
+    return sender_of(email.application) if email.application and not email.recipient else ("", "")
+
+
+def _with_links(email: Email) -> str:
+    """Return the body, with the links of the brand if the email is for an applicant. Not if it is one of
+    many, which have one text."""
+    application, alert = email.application, email.alert
+    if not (application or alert) or email.recipient or email.is_bulk:
+        return email.body
+    brand = application.vacancy.shown_brand_id if application else getattr(alert, "brand_id", None)
+    return with_links(email.body, brand, supported(email.language))
+
+
+def _tells_pay(email: Email, body: str) -> bool:
+    # a receipt may repeat the pay that the applicant wishes
+    if email.application is None or email.recipient or email.kind in UNASKED:
+        return False
+    return states_pay(email.application.vacancy, body)
+
+
+def _why_not_sent(email: Email, at: datetime) -> str:
+    if not is_address(email.to):
+        return INVALID_ADDRESS
+    is_limited = email.kind in UNASKED and email.application is not None
+    if is_limited and is_one_too_many(UNASKED, email.to, settings.RECEIPT_RATE, at):
+        return TOO_MANY
+    return ""
+
+
+def email_to(user: User, kind: Message.Kind, subject: str, lines: Iterable[str], *, base_url: str) -> Email:
+    """Return the email to the colleague `user` in the active language, with a link to switch such emails
     off."""
-    return queue(
+    return Email(
         kind=kind,
         to=user.email,
         language=get_language() or "",
         subject=subject,
         body="\n".join([*lines, *settings_lines(base_url)]),
         recipient=user,
-        **values,
     )
 
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from applications.mail.brand_mail import signature_of
 from applications.mail.links import new_marker, personal_link
-from applications.mail.outbox import queue
+from applications.mail.outbox import Email, queue
 from applications.models import Application, Message
 from applications.submissions.answers import Answer, answers
 from applications.submissions.links import MAX_AGE
@@ -26,13 +26,15 @@ def queue_receipt(*, application: Application, base_url: str = "", at: datetime)
     with translation.override(language):
         title = application.vacancy.title
         return queue(
-            kind=Message.Kind.RECEIPT,
-            application=application,
-            to=application.address,
-            language=language,
-            subject=_("We received your application: %(vacancy)s") % {"vacancy": title},
-            body="\n".join(_receipt(application, personal_link(base_url, marker))),
-            link_marker=marker,
+            Email(
+                kind=Message.Kind.RECEIPT,
+                application=application,
+                to=application.address,
+                language=language,
+                subject=_("We received your application: %(vacancy)s") % {"vacancy": title},
+                body="\n".join(_receipt(application, personal_link(base_url, marker))),
+                link_marker=marker,
+            ),
             at=at,
         )
 
@@ -53,12 +55,15 @@ def queue_withdrawal(*, application: Application, base_url: str = "", at: dateti
             *end(application),
         ]
         return queue(
-            kind=Message.Kind.WITHDRAWAL,
-            application=application,
-            to=application.address,
-            language=language,
-            subject=_("You withdrew your application: %(vacancy)s") % {"vacancy": application.vacancy.title},
-            body="\n".join(lines),
+            Email(
+                kind=Message.Kind.WITHDRAWAL,
+                application=application,
+                to=application.address,
+                language=language,
+                subject=_("You withdrew your application: %(vacancy)s")
+                % {"vacancy": application.vacancy.title},
+                body="\n".join(lines),
+            ),
             at=at,
         )
 

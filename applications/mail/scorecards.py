@@ -1,5 +1,6 @@
 """Emails that ask for a scorecard after an interview, a job of the dispatcher."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from django.contrib.auth.models import User
@@ -10,7 +11,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from applications.mail.links import absolute
-from applications.mail.outbox import queue_for
+from applications.mail.outbox import email_to, queue
 from applications.mail.preferences import language_of, may_receive, recipients_of
 from applications.models import Application, HistoryEntry, Message, Participant, Scorecard
 from jobsite.text.formats import format_datetime
@@ -76,6 +77,7 @@ def _queue(
             "",
             absolute(f"{path}?entry={entry.pk}", base_url),
         ]
-        subject, vacancies = _("Your scorecard: %(vacancy)s") % values, [application.vacancy_id]
-        about = {"application": application, "vacancies": vacancies, "at": at}
-        return queue_for(user, Message.Kind.SCORECARD, subject, lines, base_url=base_url, **about)
+        subject = _("Your scorecard: %(vacancy)s") % values
+        email = email_to(user, Message.Kind.SCORECARD, subject, lines, base_url=base_url)
+        email = replace(email, application=application, vacancies=[application.vacancy_id])
+        return queue(email, at=at)

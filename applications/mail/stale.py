@@ -1,5 +1,6 @@
 """The email on Mondays about applications that are in their stage for too long, a job of the dispatcher."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from django.contrib.auth.models import User
@@ -9,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from applications.mail.daily import DailyJob, by_vacancy, lines_of
-from applications.mail.outbox import queue_for
+from applications.mail.outbox import email_to, queue
 from applications.mail.preferences import language_of, recipients_of
 from applications.models import Application, Message, Stage
 from vacancies.models import Vacancy
@@ -35,10 +36,8 @@ def queue_stale(user: User, *, at: datetime, base_url: str = "") -> Message | No
         )
         lines = [_("These are in their stage for longer than the stage allows:")]
         lines += lines_of(counts, base_url, waiting="long")
-        values = {"vacancies": [row["vacancy"] for row in counts], "at": at}
-        return queue_for(
-            user, StaleEmails.kind, subject % {"count": total}, lines, base_url=base_url, **values
-        )
+        email = email_to(user, StaleEmails.kind, subject % {"count": total}, lines, base_url=base_url)
+        return queue(replace(email, vacancies=[row["vacancy"] for row in counts]), at=at)
 
 
 class StaleEmails(DailyJob):

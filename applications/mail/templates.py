@@ -98,7 +98,7 @@ def language_of(template: MailTemplate, language: str) -> str:
     return site_language()
 
 
-class Email(NamedTuple):
+class WrittenEmail(NamedTuple):
     """An email to an applicant: placeholders have their values. A personal link is without its secret, which
     only the applicant gets: `body` is as it is shown, `marked_body` as it is stored, with `marker`."""
 
@@ -113,7 +113,7 @@ class Email(NamedTuple):
         self, *, kind: Message.Kind, author: User | None, stage_change: StageChange | None, at: datetime
     ) -> Message:
         """Queue the email, to be sent at `at` or, about a stage change, when the applicant sees it."""
-        return outbox.queue(
+        email = outbox.Email(
             kind=kind,
             to=self.application.address,
             language=self.language,
@@ -123,22 +123,24 @@ class Email(NamedTuple):
             application=self.application,
             author=author,
             stage_change=stage_change,
-            at=at,
         )
+        return outbox.queue(email, at=at)
 
 
-def email(subject: str, body: str, application: Application, *, language: str, base_url: str) -> Email:
+def email(subject: str, body: str, application: Application, *, language: str, base_url: str) -> WrittenEmail:
     """Return the email of `subject` and `body`, texts with placeholders."""
     marker = new_marker()
     with translation.override(language):
         subject = outbox.as_subject(fill(subject, application, base_url=base_url))
         marked = outbox.as_body(fill(body, application, base_url=base_url, marker=marker))
-    return Email(application, language, subject, marked.replace(marker, Message.SECRET), marked, marker)
+    return WrittenEmail(
+        application, language, subject, marked.replace(marker, Message.SECRET), marked, marker
+    )
 
 
 def email_from(
     template: MailTemplate, application: Application, *, language: str, base_url: str = ""
-) -> Email:
+) -> WrittenEmail:
     """Return the email that `template` becomes for `application`, in `language` if the template has it."""
     code = language_of(template, language)
     subject, body = (getattr(template, f"{part}_{code}") for part in ("subject", "body"))

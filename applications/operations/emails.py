@@ -6,14 +6,14 @@ from datetime import datetime, timedelta
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from applications.mail.templates import Email
+from applications.mail.templates import WrittenEmail
 from applications.models import Application, Message, StageChange
 
 DUPLICATE_AGE = timedelta(minutes=5)  # an equal email by the same author within this time is a second click
 
 
 def send_emails(
-    emails: Sequence[Email],
+    emails: Sequence[WrittenEmail],
     *,
     author: User | None,
     at: datetime,

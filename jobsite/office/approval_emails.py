@@ -1,6 +1,7 @@
 """Emails about requests for approval, a job of the dispatcher: to the approvers when one is submitted, and
 to its author when it is decided. The rows of requests are the queue (`Approval.emailed`)."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from django.contrib.auth import get_user_model
@@ -12,7 +13,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from applications.mail.links import absolute
-from applications.mail.outbox import queue_for
+from applications.mail.outbox import email_to, queue
 from applications.mail.preferences import language_of, may_receive, recipients_of
 from applications.models import Message
 from jobsite.text.names import person
@@ -109,5 +110,5 @@ def _queue(
         note = approval.note if is_request else approval.decision_note
         link = absolute(reverse(f"admin:vacancies_vacancy_{page}", args=[vacancy.pk]), base_url)
         lines = [text % values, *(["", note] if note else []), "", link]
-        about = {"author": colleague, "vacancies": [vacancy.pk], "at": at}
-        return queue_for(user, kind, subject % values, lines, base_url=base_url, **about)
+        email = email_to(user, kind, subject % values, lines, base_url=base_url)
+        return queue(replace(email, author=colleague, vacancies=[vacancy.pk]), at=at)

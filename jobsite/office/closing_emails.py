@@ -1,5 +1,6 @@
 """Emails about vacancies that close soon, a job of the dispatcher."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
@@ -12,7 +13,7 @@ from django.utils.translation import ngettext
 
 from applications.mail.daily import LINES_MAX, DailyJob
 from applications.mail.links import absolute
-from applications.mail.outbox import queue_for
+from applications.mail.outbox import email_to, queue
 from applications.mail.preferences import language_of
 from applications.models import ClosingNotice, Message
 from vacancies.dates import closing_date_of
@@ -59,15 +60,9 @@ def queue_closing(user: User, *, at: datetime, base_url: str = "") -> Message | 
         count = len(vacancies)
         with translation.override(language_of(user)):
             subject = ngettext("%(count)d vacancy closes soon", "%(count)d vacancies close soon", count)
-            return queue_for(
-                user,
-                ClosingEmails.kind,
-                subject % {"count": count},
-                _lines(vacancies, base_url),
-                base_url=base_url,
-                vacancies=[vacancy.pk for vacancy in vacancies],
-                at=at,
-            )
+            lines = _lines(vacancies, base_url)
+            email = email_to(user, ClosingEmails.kind, subject % {"count": count}, lines, base_url=base_url)
+            return queue(replace(email, vacancies=[vacancy.pk for vacancy in vacancies]), at=at)
 
 
 def _lines(vacancies: list[Vacancy], base_url: str) -> list[str]:

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from applications.mail.outbox import queue
+from applications.mail.outbox import Email, queue
 from applications.models import (
     AccessLog,
     ApplicationTag,
@@ -95,9 +95,16 @@ def make_job_alert(address, vacancy):
     )  # fmt: skip
     ToldVacancy.objects.create(alert=alert, vacancy=vacancy)
     queue(
-        kind=Message.Kind.ALERT, alert=alert, to=address, language="en", subject=f"New: {alert.query}",
-        body=f"To {address}", at=at,
-    )  # fmt: skip
+        Email(
+            kind=Message.Kind.ALERT,
+            alert=alert,
+            to=address,
+            language="en",
+            subject=f"New: {alert.query}",
+            body=f"To {address}",
+        ),
+        at=at,
+    )
     return alert
 
 

@@ -16,7 +16,7 @@ from django.utils import translation
 
 from applications.mail.digest import queue_digest
 from applications.mail.mentions import queue_mentions
-from applications.mail.outbox import queue
+from applications.mail.outbox import Email, queue
 from applications.mail.receipt import queue_receipt, queue_withdrawal
 from applications.models import (
     Access,
@@ -97,9 +97,17 @@ def office(at: datetime, settings: Any, tmp_path: Any) -> SimpleNamespace:
     for kind in Message.Kind:
         for state in Message.State:
             message = queue(
-                kind=kind, to=ADDRESS, language="de", subject=f"{MARK} subject", body=MARK, at=at,
-                application=own, author=mia,
-            )  # fmt: skip
+                Email(
+                    kind=kind,
+                    to=ADDRESS,
+                    language="de",
+                    subject=f"{MARK} subject",
+                    body=MARK,
+                    application=own,
+                    author=mia,
+                ),
+                at=at,
+            )
             Message.objects.filter(pk=message.pk).update(state=state)
     for access in Access:
         AccessLog.objects.create(actor=mia, application=own.pk, at=at, action=access)

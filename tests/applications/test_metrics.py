@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from applications.checks import emails_are_delivered
-from applications.mail.outbox import queue
+from applications.mail.outbox import Email, queue
 from applications.metrics import collect
 from applications.models import Message
 from jobsite.models import JobRun
@@ -21,7 +21,9 @@ def put(minutes, **values):
     """Add an email that was queued so many minutes ago."""
     at = NOW - timedelta(minutes=minutes)
     kind = Message.Kind.RECEIPT
-    message = queue(kind=kind, to="mia@example.org", language="en", subject="Hello", body="Text", at=at)
+    message = queue(
+        Email(kind=kind, to="mia@example.org", language="en", subject="Hello", body="Text"), at=at
+    )
     Message.objects.filter(pk=message.pk).update(**values)
 
 

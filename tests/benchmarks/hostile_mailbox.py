@@ -71,7 +71,7 @@ def measure(arguments: argparse.Namespace, mailbox: Mailbox, server: MailServer,
     from django.core.management import call_command
     from django.utils import timezone
 
-    from applications.mail.outbox import queue
+    from applications.mail.outbox import Email, queue
     from applications.models import Message, Participant
     from tests.applications.makers import make_application, make_step
     from tests.applications.test_replies import answer
@@ -102,9 +102,15 @@ def measure(arguments: argparse.Namespace, mailbox: Mailbox, server: MailServer,
         def ends() -> bool:
             at = timezone.now()
             queue(
-                kind=Message.Kind.RECEIPT, to=f"n{len(queued)}@example.org", language="en",
-                subject="Hello", body="x", at=at,
-            )  # fmt: skip
+                Email(
+                    kind=Message.Kind.RECEIPT,
+                    to=f"n{len(queued)}@example.org",
+                    language="en",
+                    subject="Hello",
+                    body="x",
+                ),
+                at=at,
+            )
             queued.append(time.time())
             time.sleep(0.5)
             return any(command.startswith("LOGOUT") for command in mailbox.commands)

@@ -130,13 +130,13 @@ def deliver(arguments: argparse.Namespace, run: Run) -> int:
     from django.db import OperationalError, connection
     from django.utils import timezone
 
-    from applications.mail.outbox import queue
+    from applications.mail.outbox import Email, queue
     from applications.models import Message
 
     call_command("migrate", verbosity=0)
     at = timezone.now()
     for to in addresses(arguments.emails, run.dice):
-        queue(kind=Message.Kind.RECEIPT, to=to, language="en", subject="Hello", body=f"To {to}", at=at)
+        queue(Email(kind=Message.Kind.RECEIPT, to=to, language="en", subject="Hello", body=f"To {to}"), at=at)
     started_at = run.started_at = time.monotonic()
 
     def waiting() -> int:

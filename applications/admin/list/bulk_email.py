@@ -230,7 +230,7 @@ class Mailing:
     def language_of(self, application: Application) -> str:
         return mail.language_of(self.template, supported(application.language))
 
-    def email_to(self, application: Application) -> mail.Email:
+    def email_to(self, application: Application) -> mail.WrittenEmail:
         code = self.language_of(application)
         if form := self.forms.get(code):
             texts = form.cleaned_data

@@ -115,7 +115,9 @@ class EmailPages(ApplicationPages):
         response["Cache-Control"] = "private, no-store"
         return response
 
-    def _send(self, request: UserRequest, email: mail.Email, change: StageChange | None) -> HttpResponse:
+    def _send(
+        self, request: UserRequest, email: mail.WrittenEmail, change: StageChange | None
+    ) -> HttpResponse:
         changes = {email.application.pk: change} if change else {}
         with transaction.atomic():
             sent, repeated = send_emails([email], author=request.user, at=timezone.now(), changes=changes)

@@ -4,7 +4,7 @@ import django
 import pytest
 
 from applications.mail.delivery import MailDelivery
-from applications.mail.outbox import queue
+from applications.mail.outbox import Email, queue
 from applications.models import Message
 from tests.conftest import NOW
 from tests.servers import MailServer
@@ -59,10 +59,10 @@ def delivery(clock):
     made.transport.close()
 
 
-def put(to="mia@example.org", **values):
+def put(to="mia@example.org", at=NOW, **values):
     """Queue an email to `to`."""
-    defaults = {"kind": Message.Kind.RECEIPT, "language": "en", "subject": "Hello", "body": "Text", "at": NOW}
-    return queue(to=to, **defaults | values)
+    defaults = {"kind": Message.Kind.RECEIPT, "language": "en", "subject": "Hello", "body": "Text"}
+    return queue(Email(to=to, **defaults | values), at=at)
 
 
 def work(delivery, clock):

@@ -116,7 +116,7 @@ def test_closing_email_is_for_active_users_who_want_it_and_may_see(acme):
 
 def test_closing_email_is_queued_with_its_notice_or_not_at_all(acme, ed, monkeypatch):
     changed_by(ed, closing(acme))
-    monkeypatch.setattr("applications.mail.outbox.queue", lambda **values: 1 / 0)
+    monkeypatch.setattr("jobsite.office.closing_emails.queue", lambda *_args, **_values: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run(ClosingEmails())
     monkeypatch.undo()

@@ -5,7 +5,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 
 from applications.mail.delivery import ABANDONED
-from applications.mail.outbox import queue
+from applications.mail.outbox import Email, queue
 from applications.models import AccessLog, BrandMail, Message
 from tests.applications.makers import make_application, signed_in
 from tests.conftest import NOW
@@ -33,8 +33,8 @@ def an(acme):
 def put(brand, to="mia@example.org", **values):
     application = make_application(vacancy=make_vacancy(brand=brand))
     kind = Message.Kind.RECEIPT
-    defaults = {"kind": kind, "language": "en", "subject": f"To {to}", "body": "The text", "at": NOW}
-    return queue(to=to, application=application, **defaults | values)
+    defaults = {"kind": kind, "language": "en", "subject": f"To {to}", "body": "The text"}
+    return queue(Email(to=to, application=application, **defaults | values), at=NOW)
 
 
 def fail(message, error="550 refused"):

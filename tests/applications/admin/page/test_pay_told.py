@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
-from applications.mail.outbox import queue
+from applications.mail.outbox import Email, queue
 from applications.models import Application, Message
 from vacancies.models import Vacancy
 from vacancies.pay import states_pay
@@ -63,9 +63,17 @@ def test_recruiters_are_warned_until_the_pay_is_public_or_was_sent(office, setti
 
     def email(body, **values):
         return queue(
-            kind=Message.Kind.TEMPLATE, application=own, to=own.address, language="en", subject="Talk",
-            body=body, at=timezone.now(), **values,
-        )  # fmt: skip
+            Email(
+                kind=Message.Kind.TEMPLATE,
+                application=own,
+                to=own.address,
+                language="en",
+                subject="Talk",
+                body=body,
+                **values,
+            ),
+            at=timezone.now(),
+        )
 
     assert Application.objects.pay_not_told().count() == 0  # no country asks for it
     settings.PAY_TOLD_IN = ["BE"]
