@@ -34,6 +34,7 @@ from applications.api.bodies import BODY_BYTES_MAX
 from applications.api.submissions import exceeded
 from applications.models import Application
 from applications.operations.submitting import (
+    Attempt,
     ClosedError,
     KeyInUseError,
     KeyReusedError,
@@ -148,17 +149,19 @@ class _Page:
             return response
         try:
             application = submit_application(
-                self.vacancy,
-                values,
-                files,
-                form_version=self.version,
-                user=self._owner(),
-                source=self.source,
-                key=self._key(values, files),
+                Attempt(
+                    vacancy=self.vacancy,
+                    values=values,
+                    files=files,
+                    form_version=self.version,
+                    user=self._owner(),
+                    source=self.source,
+                    key=self._key(values, files),
+                    is_proof_required=proof.is_required(self.vacancy, at=at),
+                    form=self.form,
+                ),
                 at=at,
                 base_url=base_url(self.request),
-                is_proof_required=proof.is_required(self.vacancy, at=at),
-                form=self.form,
             )
         except ClosedError:
             return _closed(self.request)

@@ -22,6 +22,7 @@ from applications.api.bodies import BodyError, shown
 from applications.api.submissions_schema import OPERATION
 from applications.models import Application
 from applications.operations.submitting import (
+    Attempt,
     ClosedError,
     KeyInUseError,
     KeyReusedError,
@@ -166,18 +167,20 @@ def _receive(
         if errors:
             raise SubmissionError(errors, language=form.language)
         return submit_application(
-            vacancy,
-            document["values"],
-            files,
-            form_version=document["version"],
-            user=user,
-            source=document.get("source", ""),
-            key=key,
+            Attempt(
+                vacancy=vacancy,
+                values=document["values"],
+                files=files,
+                form_version=document["version"],
+                user=user,
+                source=document.get("source", ""),
+                key=key,
+                solution=document.get("proof"),
+                is_proof_required=proof.is_required(vacancy, at=at),
+                form=form,
+            ),
             at=at,
             base_url=base_url(request),
-            solution=document.get("proof"),
-            is_proof_required=proof.is_required(vacancy, at=at),
-            form=form,
         )
 
 

@@ -19,10 +19,11 @@ from applications.operations.stages import (
     move_if_unchanged,
     undo_moves,
 )
-from applications.operations.submitting import submit_application
+from applications.operations.submitting import Attempt, submit_application
 
 __all__ = [
     "AccountExistsError",
+    "Attempt",
     "DecidedError",
     "Move",
     "answer",

@@ -5,8 +5,8 @@ The order of the writes loses nothing: the files, then one transaction with ever
 
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import partial
 from itertools import count
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from applications.operations.stages import create_application
 from applications.querysets import folded_address
 from applications.submissions import idempotency, proof
 from applications.submissions.files import FileError, StoredFiles, sha256_of, store
-from applications.submissions.forms import ServedForm, had_same_consent, submission_form
+from applications.submissions.forms import ServedForm, had_same_consent
 from applications.submissions.idempotency import KeyInUseError, KeyReusedError
 from applications.submissions.proof import ProofRequiredError
 from applications.submissions.validation import AnswerError, cleaned, field_errors, file_fields, pointer
@@ -34,6 +34,7 @@ from jobsite.types import JsonObject
 from vacancies.models import Requisition, Vacancy
 
 __all__ = [
+    "Attempt",
     "ClosedError",
     "KeyInUseError",
     "KeyReusedError",
@@ -71,59 +72,46 @@ class SubmissionError(Exception):
         super().__init__(f"{len(errors)} errors")
 
 
-def submit_application(
-    vacancy: Vacancy,
-    values: JsonObject,
-    files: Mapping[str, File],
-    *,
-    form_version: str,
-    user: User | None,
-    source: str,
-    key: str,
-    at: datetime,
-    base_url: str = "",
-    solution: str | None = None,
-    is_proof_required: bool = False,
-    form: ServedForm | None = None,
-) -> Application:
-    """Store a submission to `vacancy` and return its application; of an equal earlier one, that application.
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """An attempt to apply for `vacancy`, which comes from `Vacancy.objects.with_form()` and is published at
+    the time of the request. The applicant filled in `form_version` of its `form` with `values` and `files`, by
+    field name. `user` is an account or None, `source` says where the applicant came from, and `key` is an
+    Idempotency-Key or "". If `is_proof_required`, `solution` has to be an ALTCHA payload."""
 
-    `vacancy` comes from `Vacancy.objects.with_form()`, and is published at `at`, the time of the request.
-    `values` and `files` are by field name, `form_version` is the version that the applicant filled in, `user`
-    an account or None, `key` an Idempotency-Key or "". Links in emails are below `base_url`. If
-    `is_proof_required`, `solution` has to be an ALTCHA payload. `form` is that of `vacancy`, if it is loaded.
+    vacancy: Vacancy
+    form: ServedForm
+    form_version: str
+    values: JsonObject
+    files: Mapping[str, File]
+    user: User | None = None
+    source: str = ""
+    key: str = ""
+    is_proof_required: bool = False
+    solution: str | None = None
+
+
+def submit_application(attempt: Attempt, *, base_url: str = "", at: datetime) -> Application:
+    """Store the submission of `attempt`, made at `at`, and return its application; of an equal earlier one,
+    that application. Links in emails are below `base_url`.
 
     Raise ClosedError, UnknownPartError, SubmissionError, ProofRequiredError, KeyInUseError or KeyReusedError;
     then nothing is stored.
     """
-    form = form or submission_form(vacancy)
-    if not form.accepts_applications:
+    if not attempt.form.accepts_applications:
         raise ClosedError
-    for name in files:
-        if name not in file_fields(form):
+    for name in attempt.files:
+        if name not in file_fields(attempt.form):
             raise UnknownPartError(name)
-    values = _without_empty_honeypot(values)
-    attempt = partial(
-        _submit,
-        vacancy,
-        form,
-        values,
-        files,
-        form_version=form_version,
-        source=source,
-        key=key,
-        at=at,
-        base_url=base_url,
-        solution=solution,
-        is_proof_required=is_proof_required,
-    )
+    attempt = replace(attempt, values=_without_empty_honeypot(attempt.values))
     try:
-        return attempt(user=user)
+        return _submit(attempt, base_url=base_url, at=at)
     except IntegrityError as error:
         # A row it refers to was deleted meanwhile: the vacancy, the account, or an unused snapshot.
-        if not Vacancy.objects.filter(pk=vacancy.pk).exists():
+        if not Vacancy.objects.filter(pk=attempt.vacancy.pk).exists():
             raise ClosedError from error
-        return attempt(user=user and get_user_model()._default_manager.filter(pk=user.pk).first())
+        user = attempt.user and get_user_model()._default_manager.filter(pk=attempt.user.pk).first()
+        return _submit(replace(attempt, user=user), base_url=base_url, at=at)
 
 
 def find_repeated(
@@ -149,46 +137,31 @@ def _content(fingerprint: str, form_version: str, source: str) -> str:
     return idempotency.digest(fingerprint, form_version, source)
 
 
-def _submit(
-    vacancy: Vacancy,
-    form: ServedForm,
-    values: JsonObject,
-    files: Mapping[str, File],
-    *,
-    form_version: str,
-    user: User | None,
-    source: str,
-    key: str,
-    at: datetime,
-    base_url: str,
-    solution: str | None,
-    is_proof_required: bool,
-) -> Application:
-    """Create the application. Raise IntegrityError if the vacancy, `user` or the snapshot was deleted."""
-    hashes = sha256_of(files)
-    content = _content(idempotency.digest(values, hashes), form_version, source)
-    values = cleaned(form, values)
-    fingerprint = idempotency.digest(values, hashes)
+def _submit(attempt: Attempt, *, base_url: str, at: datetime) -> Application:
+    """Create the application. Raise IntegrityError if the vacancy, account or snapshot was deleted."""
+    vacancy, key = attempt.vacancy, attempt.key
+    hashes = sha256_of(attempt.files)
+    content = _content(idempotency.digest(attempt.values, hashes), attempt.form_version, attempt.source)
+    attempt = replace(attempt, values=cleaned(attempt.form, attempt.values))
+    fingerprint = idempotency.digest(attempt.values, hashes)
     stored, is_written = StoredFiles(), False
     try:
         with idempotency.in_use(vacancy, key) if key else nullcontext():
             if key and (earlier := idempotency.find(vacancy, key, content, at=at)):
                 return earlier
-            used = proof.verified(vacancy, solution, at=at) if is_proof_required else None
-            _check(form, form_version, values, files)
-            stored = _store(form, files, hashes)
+            is_proof_required = attempt.is_proof_required
+            used = proof.verified(vacancy, attempt.solution, at=at) if is_proof_required else None
+            _check(attempt)
+            stored = _store(attempt.form, attempt.files, hashes)
             with transaction.atomic():
-                address = folded_address(values[form.roles[FieldRole.EMAIL]])
+                address = folded_address(attempt.values[attempt.form.roles[FieldRole.EMAIL]])
                 idempotency.lock_address(vacancy, address)
                 earlier_ones = _earlier(vacancy, address)
                 application = _equal(earlier_ones, fingerprint, at=at)
                 is_new = application is None
                 if application is None:
-                    is_repeated = bool(earlier_ones)
-                    application = _create(
-                        vacancy, form, values, address, user=user, is_repeated=is_repeated, at=at
-                    )
-                    submission = _add_submission(application, form, values, fingerprint, source)
+                    application = _create(attempt, is_repeated=bool(earlier_ones), at=at)
+                    submission = _add_submission(application, attempt, fingerprint)
                     stored.add_rows(submission)
                     queue_receipt(application=application, base_url=base_url, at=at)
                 if used:
@@ -207,10 +180,11 @@ def _submit(
     return application
 
 
-def _check(form: ServedForm, version: str, values: JsonObject, files: Mapping[str, File]) -> None:
+def _check(attempt: Attempt) -> None:
     """Raise SubmissionError if the submission is invalid, or the applicant saw another consent."""
+    form, version = attempt.form, attempt.form_version
     with translation.override(form.language):
-        errors = field_errors(form, values, files)
+        errors = field_errors(form, attempt.values, attempt.files)
     is_changed = version != form.version
     if errors or (is_changed and not had_same_consent(form, version)):
         raise SubmissionError(errors, language=form.language, is_form_changed=is_changed)
@@ -252,35 +226,26 @@ def _equal(earlier_ones: list[_Earlier], fingerprint: str, *, at: datetime) -> A
     return None
 
 
-def _create(
-    vacancy: Vacancy,
-    form: ServedForm,
-    values: JsonObject,
-    address: str,
-    *,
-    user: User | None,
-    is_repeated: bool,
-    at: datetime,
-) -> Application:
+def _create(attempt: Attempt, *, is_repeated: bool, at: datetime) -> Application:
     def value(role: FieldRole) -> str:
-        return values.get(form.roles.get(role, ""), "")
+        return attempt.values.get(attempt.form.roles.get(role, ""), "")
 
     attempts = count()
-    is_spontaneous = Requisition.takes_open_applications(vacancy)
+    is_spontaneous = Requisition.takes_open_applications(attempt.vacancy)
 
     def make() -> Application:
         # An account has one application to a vacancy at a time; references are random. Either can conflict.
         return create_application(
-            user=user,
-            vacancy=vacancy,
+            user=attempt.user,
+            vacancy=attempt.vacancy,
             at=at + timedelta(microseconds=next(attempts)),
             reference=new_reference(),
             given_name=value(FieldRole.GIVEN_NAME),
             family_name=value(FieldRole.FAMILY_NAME),
             email=value(FieldRole.EMAIL),
-            email_folded=address,
+            email_folded=folded_address(value(FieldRole.EMAIL)),
             phone=value(FieldRole.PHONE),
-            language=form.language,
+            language=attempt.form.language,
             is_repeated=is_repeated,
             is_spontaneous=is_spontaneous,
         )
@@ -288,19 +253,18 @@ def _create(
     return retry_on_conflict(make)
 
 
-def _add_submission(
-    application: Application, form: ServedForm, values: JsonObject, fingerprint: str, source: str
-) -> Submission:
+def _add_submission(application: Application, attempt: Attempt, fingerprint: str) -> Submission:
+    form = attempt.form
     snapshot, _is_new = FormSnapshot.objects.get_or_create(
         digest=form.version, defaults={"sections": form.sections}
     )
     return Submission.objects.create(
         application=application,
-        values=values,
+        values=attempt.values,
         snapshot=snapshot,
         consent_text=form.consent["label"],
         consent_version=form.consent["version"],
         consented_at=application.created_at,
-        source=source,
+        source=attempt.source,
         fingerprint=fingerprint,
     )

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F
 
 from applications.models import Application, Message, Stage, Submission
-from applications.operations import Move, move, submit_application
+from applications.operations import Attempt, Move, move, submit_application
 from applications.submissions.forms import ServedForm, submission_form
 from forms_structure.choices import CHECKED, FieldRole, FieldType
 from jobsite.demo.content import CONTENT, page
@@ -36,16 +36,16 @@ def load_submissions(*, at: datetime, base_url: str = "") -> int:
         received = at + timedelta(**row["received"])
         values, files = _filled_in(form, row, received)
         application = submit_application(
-            vacancy,
-            values,
-            files,
-            form_version=form.version,
-            user=None,
-            source=row.get("source", ""),
-            key="",
+            Attempt(
+                vacancy=vacancy,
+                values=values,
+                files=files,
+                form_version=form.version,
+                source=row.get("source", ""),
+                form=form,
+            ),
             at=received,
             base_url=base_url,
-            form=form,
         )
         rows = Application.objects.filter(pk=application.pk)
         if stage := stages.get(row.get("stage")):
