@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import partial
 from hashlib import sha256
@@ -32,34 +33,38 @@ class ConfirmedError(Exception):
     """The applicant has confirmed the address, or has an account."""
 
 
-def add_application(
-    *,
-    vacancy: Vacancy,
-    contact: Mapping[str, str],
-    language: str,
-    channel: str,
-    basis: str,
-    received_on: date,
-    is_informed: bool = False,
-    answers: Sequence[JsonObject],
-    stored: StoredFiles,
-    note: str,
-    author: User,
-    key: str,
-    base_url: str = "",
-    at: datetime,
-) -> tuple[Application, list[str]]:
-    """Add an application that came in on `received_on`, and queue the notice to its applicant. Return it, and
-    the names that `note` mentions and nobody has.
+@dataclass(frozen=True, kw_only=True)
+class NewApplication:
+    """An application to `vacancy` that came in by `channel` on `received_on`, and may be stored for `basis`.
+    `contact` has the columns given_name, family_name, email and phone. The applicant gets emails in
+    `language`. `answers` has the label of each file that is `stored`. `is_informed`: the colleague told the
+    applicant what is stored, and may have written a `note`."""
 
-    `contact` has the columns given_name, family_name, email and phone, `answers` the label of each file that
-    is `stored`. `is_informed`: `author` told the applicant what is stored. A second call with the same `key`
-    returns the application of the first one.
+    vacancy: Vacancy
+    contact: Mapping[str, str]
+    language: str
+    channel: str
+    basis: str
+    received_on: date
+    answers: Sequence[JsonObject]
+    stored: StoredFiles
+    is_informed: bool = False
+    note: str = ""
+
+
+def add_application(
+    new: NewApplication, *, author: User, key: str, base_url: str = "", at: datetime
+) -> tuple[Application, list[str]]:
+    """Add an application, and queue the notice to its applicant. Return it, and the names that its note
+    mentions and nobody has. A second call with the same `key` returns the application of the first one.
 
     Raise KeyReusedError if the key was used with other content, KeyInUseError if it is used at the moment.
     """
-    hashes = {row.field: row.sha256 for row in stored.rows}
-    content = idempotency.digest(contact, language, channel, basis, str(received_on), note, hashes)
+    vacancy, contact, language, note = new.vacancy, new.contact, new.language, new.note
+    hashes = {row.field: row.sha256 for row in new.stored.rows}
+    content = idempotency.digest(
+        contact, language, new.channel, new.basis, str(new.received_on), note, hashes
+    )
     with transaction.atomic():
         lock_transaction(idempotency.digest("key", vacancy.pk, key))
         if earlier := idempotency.find(vacancy, key, content, at=at):
@@ -68,12 +73,12 @@ def add_application(
         idempotency.lock_address(vacancy, address)
         columns = {**contact, "email_folded": address, "language": language, "read_at": at}
         columns["is_repeated"] = Application.objects.from_address(address).filter(vacancy=vacancy).exists()
-        received_at = at if received_on >= timezone.localdate(at) else _noon(received_on)
+        received_at = at if new.received_on >= timezone.localdate(at) else _noon(new.received_on)
         # the reference is random, and can conflict
         application = retry_on_conflict(partial(_create, vacancy, received_at, columns))
-        add_submission(application, answers, stored, source=channel)
-        origin = Origin(application=application, channel=channel, basis=basis, author=author)
-        origin.added_at, origin.informed_at = at, at if is_informed else None
+        add_submission(application, new.answers, new.stored, source=new.channel)
+        origin = Origin(application=application, channel=new.channel, basis=new.basis, author=author)
+        origin.added_at, origin.informed_at = at, at if new.is_informed else None
         origin.save()
         if address:
             _inform(origin, base_url=base_url, at=at)

@@ -75,7 +75,7 @@ class SubmissionError(Exception):
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
     """An attempt to apply for `vacancy`, which comes from `Vacancy.objects.with_form()` and is published at
-    the time of the request. The applicant filled in `form_version` of its `form` with `values` and `files`, by
+    the time of the request. The applicant filled in `form_version` of its `form`: `values` and `files`, by
     field name. `user` is an account or None, `source` says where the applicant came from, and `key` is an
     Idempotency-Key or "". If `is_proof_required`, `solution` has to be an ALTCHA payload."""
 

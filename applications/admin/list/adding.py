@@ -38,7 +38,7 @@ from applications.admin.page.duplicates import Likely, likely_same
 from applications.admin.page.origins import CONTACT, ContactForm
 from applications.mail.notice import purpose
 from applications.models import Access, Application, Note, Origin, SubmissionFile
-from applications.operations.adding import add_application
+from applications.operations.adding import NewApplication, add_application
 from applications.submissions import idempotency
 from applications.submissions.files import FileError, StoredFiles, store
 from applications.submissions.idempotency import KeyInUseError, KeyReusedError
@@ -265,14 +265,8 @@ def _likely(request: UserRequest, form: AddingForm, stored: StoredFiles, key: st
     data = form.cleaned_data
     if idempotency.application_of(data["vacancy"].pk, key):
         return []
-    return likely_same(
-        request.user,
-        address=data["email"],
-        given_name=data["given_name"],
-        family_name=data["family_name"],
-        phone=data["phone"],
-        hashes=[row.sha256 for row in stored.rows],
-    )
+    contact = {name: data[name] for name in CONTACT}
+    return likely_same(request.user, contact, hashes=[row.sha256 for row in stored.rows])
 
 
 def _add(request: UserRequest, form: AddingForm, stored: StoredFiles, key: str) -> HttpResponse | None:
@@ -281,18 +275,22 @@ def _add(request: UserRequest, form: AddingForm, stored: StoredFiles, key: str) 
     vacancy = Vacancy.objects.select_related("brand__mail").get(pk=data["vacancy"].pk)
     try:
         application, unknown = add_application(
-            vacancy=vacancy,
-            contact={name: data[name] for name in CONTACT},
-            answers=_answers(stored, data["language"]),
-            stored=stored,
+            NewApplication(
+                vacancy=vacancy,
+                contact={name: data[name] for name in CONTACT},
+                answers=_answers(stored, data["language"]),
+                stored=stored,
+                language=data["language"],
+                channel=data["channel"],
+                basis=data["basis"],
+                received_on=data["received_on"],
+                is_informed=data["is_informed"],
+                note=data["note"],
+            ),
             author=request.user,
             key=key,
             base_url=base_url(request),
             at=timezone.now(),
-            **{
-                name: data[name]
-                for name in ("language", "channel", "basis", "received_on", "is_informed", "note")
-            },
         )
     except (KeyReusedError, KeyInUseError):
         text = gettext("This page was saved already, with other content. Save again to add one more.")

@@ -1,6 +1,6 @@
 """Applications that are likely of the same person: a warning only, nothing is merged."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -31,37 +31,26 @@ def likely_to_be_same(
 ) -> list[Likely]:
     """Return the applications that are likely of the same person as `application`, beside the `others`, which
     have its address or account. `files` are answers that are files."""
-    found = likely_same(
-        user,
-        given_name=application.given_name,
-        family_name=application.family_name,
-        phone=application.phone,
-        hashes=[each.file.sha256 for each in files],
-        pk=application.pk,
-    )
+    contact = {name: getattr(application, name) for name in ("given_name", "family_name", "phone")}
+    found = likely_same(user, contact, hashes=[each.file.sha256 for each in files], pk=application.pk)
     known = {each.pk for each in others}
     return [each for each in found if each.application.pk not in known]
 
 
 def likely_same(
-    user: User,
-    *,
-    given_name: str,
-    family_name: str,
-    phone: str,
-    hashes: Collection[str],
-    address: str = "",
-    pk: int = 0,
+    user: User, contact: Mapping[str, str], *, hashes: Collection[str], pk: int = 0
 ) -> list[Likely]:
     """Return the applications with the same address, file, telephone number or name that `user` may see, the
-    newest first, but not the application `pk`. `hashes` are those of files."""
+    newest first, but not the application `pk`. `contact` has the columns given_name, family_name, phone and,
+    unless others are known to have it, email. `hashes` are those of files."""
     signs: dict[str, Q] = {}
-    if address:
+    if address := contact.get("email"):
         signs[_("same e-mail address")] = Q(email_folded=folded_address(address))
     if shared := _with_same_file(hashes) - {pk}:
         signs[_("same file")] = Q(pk__in=shared)
-    if digits := phone_digits(phone):
+    if digits := phone_digits(contact["phone"]):
         signs[_("same telephone number")] = Q(phone_digits=digits)
+    given_name, family_name = contact["given_name"], contact["family_name"]
     if given_name and family_name:
         signs[_("same name")] = Q(given_name__iexact=given_name, family_name__iexact=family_name)
     if not signs:
