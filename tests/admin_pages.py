@@ -26,6 +26,7 @@ from applications.models import (
     ApplicationTag,
     BrandMail,
     ConsentRequest,
+    Invitation,
     MailTemplate,
     Message,
     Note,
@@ -326,9 +327,17 @@ def build() -> SimpleNamespace:
     root = User.objects.create_superuser("root")
 
     invitation = invite(
-        email="invited@example.org", first_name="", last_name="", role=Group.objects.get(name="Recruiter"),
-        brands=[own.brand], language="en", author=root, at=timezone.now(),
-    )  # fmt: skip
+        invitation=Invitation(
+            email="invited@example.org",
+            first_name="",
+            last_name="",
+            role=Group.objects.get(name="Recruiter"),
+            language="en",
+            author=root,
+        ),
+        brands=[own.brand],
+        at=timezone.now(),
+    )
 
     world = SimpleNamespace(
         own=own, foreign=foreign, shared=shared, default=default, extension=extension, root=root,

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import translation
@@ -37,15 +37,13 @@ def invitations_of(user: User) -> QuerySet[Invitation]:
 
 
 def invite(
-    *, email: str, first_name: str, last_name: str, role: Group, brands: Iterable[Brand], language: str,
-    author: User, base_url: str = "", at: datetime,
-) -> Invitation:  # fmt: skip
-    """Send an invitation, and return it. Raise NotAllowedError."""
+    *, invitation: Invitation, brands: Iterable[Brand], base_url: str = "", at: datetime
+) -> Invitation:
+    """Send `invitation`, which is new, to work for `brands`, and return it. Raise NotAllowedError."""
+    author = invitation.author
     with transaction.atomic():
-        invitation = Invitation.objects.create(
-            email=email, first_name=first_name, last_name=last_name, role=role, language=language,
-            author=author, sent_at=at,
-        )  # fmt: skip
+        invitation.sent_at = at
+        invitation.save()
         invitation.brands.set(brands)
         _check(invitation)
         queue_invitation(invitation, base_url=base_url, at=at)

@@ -47,8 +47,11 @@ class InvitationPages(AdminPages):
         if not _is_within_rate(request, address):
             form.add_error("email", _too_many())
             return False
+        data = dict(form.cleaned_data)
+        brands = data.pop("brands")
+        invitation = Invitation(**data, author=request.user)
         operations.invite(
-            **form.cleaned_data, author=request.user, base_url=base_url(request), at=timezone.now()
+            invitation=invitation, brands=brands, base_url=base_url(request), at=timezone.now()
         )
         text = gettext("The invitation is sent to %(address)s.") % {"address": address}
         self.admin.message_user(request, text, messages.SUCCESS)

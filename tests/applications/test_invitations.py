@@ -38,9 +38,12 @@ def send(user, *args, **values):
 
 def make_invitation(author, role, *brands, email="new@example.org", at=None):
     return operations.invite(
-        email=email, first_name="", last_name="", role=group(role), brands=brands, language="en",
-        author=author, at=at or timezone.now(),
-    )  # fmt: skip
+        invitation=Invitation(
+            email=email, first_name="", last_name="", role=group(role), language="en", author=author
+        ),
+        brands=brands,
+        at=at or timezone.now(),
+    )
 
 
 def link():

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from applications.models import AccessLog, Application, Note
+from applications.models import AccessLog, Application, Invitation, Note
 from applications.operations import Move, move
 from applications.operations.invitations import invite
 from tests.applications.admin.conftest import apply, colleague, group, staff
@@ -21,7 +21,8 @@ def add_rows(office, number):
     user, at = colleague(f"colleague{number}", "Brand administrator", office.brand), timezone.now()
     role, email = group("Recruiter"), f"new{number}@example.org"
     names = {"first_name": "", "last_name": "", "language": "en"}
-    invite(email=email, role=role, brands=[office.brand], author=user, at=at, **names)
+    invitation = Invitation(email=email, role=role, author=user, **names)
+    invite(invitation=invitation, brands=[office.brand], at=at)
     other = apply(make_vacancy(brand=office.brand), address=f"m{number}@example.org", stage=office.new)
     make_file(make_submission(other, {"cv": "x"}))
     Application.objects.filter(pk=other.pk).update(user=make_user() if number % 2 else None)

@@ -25,6 +25,7 @@ from fido2.cose import ES256
 from fido2.utils import websafe_decode, websafe_encode
 
 from applications.mail.links import invitation_token
+from applications.models import Invitation
 from applications.operations.invitations import invite
 from jobsite.accounts import pages, roles
 from tests.applications.makers import MINE, PASSWORD, make_user
@@ -102,9 +103,17 @@ def invited(anna):
     roles.create()
     now = timezone.now()
     invitation = invite(
-        email="noor@example.org", first_name="Noor", last_name="Peeters", brands=[make_brand()],
-        role=Group.objects.get(name="Recruiter"), language="en", author=anna, at=now,
-    )  # fmt: skip
+        invitation=Invitation(
+            email="noor@example.org",
+            first_name="Noor",
+            last_name="Peeters",
+            role=Group.objects.get(name="Recruiter"),
+            language="en",
+            author=anna,
+        ),
+        brands=[make_brand()],
+        at=now,
+    )
     return reverse("invitation", args=[invitation_token(invitation)])
 
 
