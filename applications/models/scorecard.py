@@ -57,8 +57,14 @@ class Scorecard(models.Model):
     @classmethod
     def of(cls, author: User, application: Application, entry: HistoryEntry | None) -> "Scorecard":
         """Return the scorecard of `author` about `entry`, or about no interview; a new one is not saved."""
-        rows = cls.objects.filter(application=application, author=author, entry=entry).order_by("pk")
-        return rows.first() or cls(application=application, author=author, entry=entry)
+        new = cls(application=application, author=author, entry=entry)
+        return cls.same_as(new) or new
+
+    @classmethod
+    def same_as(cls, card: "Scorecard") -> "Scorecard | None":
+        """Return the stored scorecard of the author of `card` about the same."""
+        rows = cls.objects.filter(application=card.application_id, author=card.author_id, entry=card.entry_id)
+        return rows.order_by("pk").first()
 
     def __str__(self) -> str:
         return f"{self._meta.verbose_name} {self.pk}"

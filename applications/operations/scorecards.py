@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -26,21 +25,19 @@ def may_see_all(user: User, application: Application, cards: Sequence[Scorecard]
     return any(card.sent_at for card in own) or not (own or takes_part(user, application))
 
 
-def save_card(
-    *, author: User, application: Application, entry: HistoryEntry | None, recommendation: int | None,
-    scores: Sequence[dict[str, Any]], text: str, is_sent: bool, at: datetime,
-) -> Scorecard:  # fmt: skip
-    """Store the scorecard of `author`, and send it if it `is_sent`. Raise SentError if it was sent before,
-    and Application.DoesNotExist or HistoryEntry.DoesNotExist if that was deleted meanwhile."""
+def save_card(*, card: Scorecard, is_sent: bool, at: datetime) -> Scorecard:
+    """Store the recommendation, scores and text of `card`, which may be new, and send it if it `is_sent`.
+    Return the stored one. Raise SentError if it was sent before, and Application.DoesNotExist or
+    HistoryEntry.DoesNotExist if that was deleted meanwhile."""
     with transaction.atomic():
         # Of two requests, the second one waits here, and finds the card of the first one.
-        Application.objects.select_for_update(of=("self",)).get(pk=application.pk)
-        if entry:
-            HistoryEntry.objects.select_for_update(of=("self",)).get(pk=entry.pk)
-        card = Scorecard.of(author, application, entry)
-        if card.sent_at:
+        Application.objects.select_for_update(of=("self",)).get(pk=card.application_id)
+        if card.entry_id:
+            HistoryEntry.objects.select_for_update(of=("self",)).get(pk=card.entry_id)
+        stored = Scorecard.same_as(card) or card
+        if stored.sent_at:
             raise SentError
-        card.recommendation, card.scores, card.text = recommendation, list(scores), text
-        card.sent_at = at if is_sent else None
-        card.save()
-    return card
+        stored.recommendation, stored.scores, stored.text = card.recommendation, card.scores, card.text
+        stored.sent_at = at if is_sent else None
+        stored.save()
+    return stored

@@ -50,9 +50,7 @@ class InvitationPages(AdminPages):
         data = dict(form.cleaned_data)
         brands = data.pop("brands")
         invitation = Invitation(**data, author=request.user)
-        operations.invite(
-            invitation=invitation, brands=brands, base_url=base_url(request), at=timezone.now()
-        )
+        operations.invite(invitation=invitation, brands=brands, base_url=base_url(request), at=timezone.now())
         text = gettext("The invitation is sent to %(address)s.") % {"address": address}
         self.admin.message_user(request, text, messages.SUCCESS)
         return True

@@ -143,8 +143,11 @@ def test_of_two_first_saves_of_internal_data_one_is_refused() -> None:
 
 def test_two_clicks_send_one_scorecard(stages: dict[str, Stage]) -> None:
     application = make_application(stage=stages["New"])
-    values: dict[str, Any] = {"entry": None, "recommendation": 3, "scores": [], "text": ""}
-    send = partial(save_card, author=make_user("bo"), application=application, is_sent=True, at=NOW, **values)
+    author = make_user("bo")
+
+    def send() -> Scorecard:
+        card = Scorecard(author=author, application=application, recommendation=3)
+        return save_card(card=card, is_sent=True, at=NOW)
 
     outcomes = at_once(send, send)
 

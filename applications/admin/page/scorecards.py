@@ -143,11 +143,9 @@ class ScorecardPages(ApplicationPages):
             if card.sent_at:
                 raise SentError
             if form.is_valid():
-                save_card(
-                    author=request.user, application=application, entry=entry, scores=form.scores(),
-                    recommendation=form.cleaned_data["recommendation"], text=form.cleaned_data["text"],
-                    is_sent=not is_draft, at=timezone.now(),
-                )  # fmt: skip
+                card.recommendation = form.cleaned_data["recommendation"]
+                card.scores, card.text = form.scores(), form.cleaned_data["text"]
+                save_card(card=card, is_sent=not is_draft, at=timezone.now())
                 log_access(request.user, Access.CHANGE, application.pk)
                 text = gettext("The draft was saved.") if is_draft else gettext("The scorecard was sent.")
                 self.message(request, text, messages.SUCCESS)
