@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from datetime import datetime
 from email.utils import parseaddr
+from enum import Enum
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -28,12 +29,30 @@ from jobsite.text.names import person
 State = Message.State
 
 
+class InterviewNews(Enum):
+    """What an email tells of an interview."""
+
+    INVITED = "invited"
+    CHANGED = "changed"
+    CANCELLED = "cancelled"
+
+    @property
+    def method(self) -> str:
+        """What calendars do with the entry."""
+        return calendars.CANCEL if self == InterviewNews.CANCELLED else calendars.REQUEST
+
+
 def queue_to(
-    participant: Participant, others: Collection[str], *, method: str = calendars.REQUEST,
-    is_changed: bool = False, author: User | None = None, base_url: str = "", at: datetime,
-) -> None:  # fmt: skip
-    """Queue the email that invites `participant` to their interview, with `others` who take part, by name; or
-    tells of a change; or cancels it. Colleagues who switched such emails off get none."""
+    participant: Participant,
+    others: Collection[str],
+    news: InterviewNews,
+    *,
+    author: User | None = None,
+    base_url: str = "",
+    at: datetime,
+) -> None:
+    """Queue the email that tells `participant` the `news` of their interview, with `others` who take part, by
+    name. Colleagues who switched such emails off get none."""
     entry, user = participant.entry, participant.user
     application = entry.application
     if user and not recipients_of(Message.Kind.INTERVIEW).filter(pk=user.pk).exists():
@@ -45,12 +64,13 @@ def queue_to(
         link = _link_to(application, base_url) if user else []
         summary = _summary(application, user)
         lines = [] if user else [_("Hello %(name)s,") % {"name": application.display_name}, ""]
-        lines += [_lead(entry, user, method, is_changed), "", *facts, *link]
+        lines += [_lead(entry, user, news), "", *facts, *link]
         if user:
             lines += settings_lines(base_url)
         else:
-            lines += _applicants_end(application, applicant_link(application, base_url, marker), method)
-        subject = _subject(summary, method, is_changed)
+            link_of_applicant = applicant_link(application, base_url, marker)
+            lines += _applicants_end(application, link_of_applicant, news)
+        subject = _subject(summary, news)
     body = "\n".join(lines)
     queue(
         Email(
@@ -64,17 +84,17 @@ def queue_to(
             author=author,
             recipient=user,
             participant=participant,
-            calendar=_calendar(participant, method, summary, "\n".join(facts + link), at=at),
+            calendar=_calendar(participant, news, summary, "\n".join(facts + link), at=at),
             sender=sender_of(application),
             # A cancellation says nothing that the colleague does not know.
-            vacancies=[application.vacancy_id] if user and method == calendars.REQUEST else (),
+            vacancies=[application.vacancy_id] if user and news != InterviewNews.CANCELLED else (),
         ),
         at=at,
     )
 
 
 def _calendar(
-    participant: Participant, method: str, summary: str, description: str = "", *, at: datetime
+    participant: Participant, news: InterviewNews, summary: str, description: str = "", *, at: datetime
 ) -> str:
     """Return the calendar entry; "" if the organizer would invite themselves: Exchange Online deletes such
     an email."""
@@ -84,7 +104,7 @@ def _calendar(
         return ""
     assert entry.ends_at
     invitation = calendars.CalendarInvitation(
-        method=method,
+        method=news.method,
         uid=entry.uid,
         sequence=entry.sequence,
         starts_at=entry.planned_at,
@@ -125,7 +145,7 @@ def queue_cancellations_before_erasure(applications: Collection[int], *, at: dat
             summary = _("Interview: %(vacancy)s") % {"vacancy": title}
             text = _("The interview is cancelled: the application was deleted.")
             lines = [text, "", _("Vacancy: %(vacancy)s") % {"vacancy": title}, _when(entry)]
-            subject = _subject(summary, calendars.CANCEL, is_changed=False)
+            subject = _subject(summary, InterviewNews.CANCELLED)
         queue(
             Email(
                 kind=Message.Kind.INTERVIEW,
@@ -134,7 +154,7 @@ def queue_cancellations_before_erasure(applications: Collection[int], *, at: dat
                 subject=subject,
                 body="\n".join(lines),
                 recipient=user,
-                calendar=_calendar(each, calendars.CANCEL, summary, at=at),
+                calendar=_calendar(each, InterviewNews.CANCELLED, summary, at=at),
                 sender=sender_of(entry.application),
             ),
             at=at,
@@ -159,7 +179,7 @@ def queue_reminder(participant: Participant, *, base_url: str = "", at: datetime
             lines += [*_link_to(application, base_url), *settings_lines(base_url)]
         else:
             link = applicant_link(application, base_url, marker)
-            lines += _applicants_end(application, link, calendars.REQUEST)
+            lines += _applicants_end(application, link, InterviewNews.INVITED)
         subject = _("Reminder: %(interview)s") % {"interview": _summary(application, user)}
     body = "\n".join(lines)
     queue(
@@ -242,10 +262,10 @@ def queue_reply(participant: Participant, *, base_url: str = "", at: datetime) -
 # --- Texts -----------------------------------------------------------------------------------------
 
 
-def _lead(entry: HistoryEntry, user: User | None, method: str, is_changed: bool) -> str:
-    if method == calendars.CANCEL:
+def _lead(entry: HistoryEntry, user: User | None, news: InterviewNews) -> str:
+    if news == InterviewNews.CANCELLED:
         return _("The interview is cancelled.") if entry.is_cancelled else _("You need not take part.")
-    if is_changed:
+    if news == InterviewNews.CHANGED:
         return _("The interview was changed. These are the new details:")
     if user is None:
         return _("We invite you to an interview.")
@@ -267,10 +287,12 @@ def _summary(application: Application, user: User | None) -> str:
     return _("Interview: %(vacancy)s") % {"vacancy": ", ".join(filter(None, (vacancy.title, end)))}
 
 
-def _subject(summary: str, method: str, is_changed: bool) -> str:
-    if method == calendars.CANCEL:
+def _subject(summary: str, news: InterviewNews) -> str:
+    if news == InterviewNews.CANCELLED:
         return _("Cancelled: %(interview)s") % {"interview": summary}
-    return _("Changed: %(interview)s") % {"interview": summary} if is_changed else summary
+    if news == InterviewNews.CHANGED:
+        return _("Changed: %(interview)s") % {"interview": summary}
+    return summary
 
 
 def _when(entry: HistoryEntry) -> str:
@@ -315,8 +337,8 @@ def _link_to(application: Application, base_url: str) -> list[str]:
     return ["", _("The application:"), absolute(path, base_url)]
 
 
-def _applicants_end(application: Application, link: str, method: str) -> Iterator[str]:
-    if method == calendars.REQUEST:
+def _applicants_end(application: Application, link: str, news: InterviewNews) -> Iterator[str]:
+    if news != InterviewNews.CANCELLED:
         yield ""
         yield _("Open this link to accept or decline:")
         yield link

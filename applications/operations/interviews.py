@@ -5,15 +5,14 @@ All lock the application first, so that of two changes the later one has the hig
 
 from collections.abc import Collection, Iterable
 from copy import copy
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
 from applications.mail import interviews as mail
-from applications.mail.calendars import CANCEL
 from applications.mail.outbox import planned
 from applications.models import Application, HistoryEntry, Message, Offer, Participant
 
@@ -26,29 +25,31 @@ class InterviewChangedError(Exception):
     """Somebody else changed, cancelled or scheduled it in the meantime."""
 
 
-def save_interview(
-    *,
-    entry: HistoryEntry,
-    colleagues: Collection[User],
-    invites_applicant: bool,
-    seen: datetime | None = None,
-    author: User | None,
-    base_url: str = "",
-    at: datetime,
-) -> None:
-    """Schedule the interview `entry`, which is new or has new values, with `colleagues`. The applicant sees
-    it if `invites_applicant`, and is invited if there is an address. `seen` is its `updated_at` when the
-    author read it. Raise InterviewChangedError if that is old or another interview has its `uid`, and
-    Application.DoesNotExist."""
+@dataclass(frozen=True, kw_only=True)
+class InterviewPlan:
+    """The interview `entry`, which is new or has new values, with the `colleagues` who take part. The
+    applicant sees it if `invites_applicant`, and is invited if there is an address. `seen` is its last change
+    that the author read, its `updated_at`."""
+
+    entry: HistoryEntry
+    colleagues: Collection[User]
+    invites_applicant: bool
+    seen: datetime | None = None
+
+
+def save_interview(plan: InterviewPlan, *, author: User | None, base_url: str = "", at: datetime) -> None:
+    """Schedule or change an interview, and tell those who take part. Raise InterviewChangedError if somebody
+    else changed it, or another interview has its `uid`, and Application.DoesNotExist."""
+    entry, invites_applicant = plan.entry, plan.invites_applicant
     with transaction.atomic():
         application = _locked(entry.application_id)
         before = HistoryEntry.objects.filter(uid=entry.uid).first()
-        if before and (before.pk != entry.pk or before.updated_at != seen or before.is_cancelled):
+        if before and (before.pk != entry.pk or before.updated_at != plan.seen or before.is_cancelled):
             raise InterviewChangedError
         entry.application = application
         entry.is_visible, entry.updated_at = invites_applicant, at
         is_moved = before is not None and any(getattr(before, n) != getattr(entry, n) for n in SENT)
-        wanted: dict[int | None, User | None] = {user.pk: user for user in colleagues}
+        wanted: dict[int | None, User | None] = {user.pk: user for user in plan.colleagues}
         if invites_applicant and application.address:
             wanted[None] = None
         current = {each.user_id: each for each in _participants(before)} if before else {}
@@ -61,7 +62,7 @@ def save_interview(
                 before.application = application
                 before.sequence = entry.sequence = before.sequence + 1
             entry.save(update_fields=OWN)
-            _send(removed, before, method=CANCEL, author=author, base_url=base_url, at=at)
+            _send(removed, before, is_cancelled=True, author=author, base_url=base_url, at=at)
             for each in removed:
                 each.delete()
         kept = [each for pk, each in current.items() if pk in wanted]
@@ -92,7 +93,7 @@ def cancel_interviews(
             entry.sequence += 1
             entry.save(update_fields=["is_cancelled", "sequence", "updated_at"])
             Offer.objects.filter(entry=entry).delete()  # the time is free again
-            _send(_participants(entry), entry, method=CANCEL, author=author, base_url=base_url, at=at)
+            _send(_participants(entry), entry, is_cancelled=True, author=author, base_url=base_url, at=at)
             cancelled += 1
     return cancelled
 
@@ -118,9 +119,13 @@ def reply(*, participant: Participant, reply: Participant.Reply, base_url: str =
     return True
 
 
-def planned_emails(*, entry: HistoryEntry, **values: Any) -> list[Message]:
+def planned_emails(
+    plan: InterviewPlan, *, author: User | None, base_url: str = "", at: datetime
+) -> list[Message]:
     """Return the emails that `save_interview` would queue, and write nothing."""
-    return planned(partial(save_interview, entry=copy(entry), **values), [entry.application_id])
+    copied = replace(plan, entry=copy(plan.entry))
+    save = partial(save_interview, copied, author=author, base_url=base_url, at=at)
+    return planned(save, [plan.entry.application_id])
 
 
 def _locked(pk: int) -> Application:
@@ -137,9 +142,14 @@ def _address(application: Application, user: User | None) -> str:
 
 
 def _send(
-    participants: Collection[Participant], entry: HistoryEntry, *, method: str = "REQUEST",
-    author: User | None, base_url: str, at: datetime,
-) -> None:  # fmt: skip
+    participants: Collection[Participant],
+    entry: HistoryEntry,
+    *,
+    is_cancelled: bool = False,
+    author: User | None,
+    base_url: str,
+    at: datetime,
+) -> None:
     """Queue the email of each of `participants`. Waiting ones are deleted, and nobody gets a cancellation of
     what they do not know."""
     colleagues = {each.pk: each.name for each in _participants(entry) if each.user_id}
@@ -148,9 +158,10 @@ def _send(
         each.address, each.sequence = _address(entry.application, each.user), entry.sequence
         each.save(update_fields=["address", "sequence"])
         is_known = mail.forget_unsent(each)
-        if method == CANCEL and not is_known:
+        if is_cancelled and not is_known:
             continue
+        news = mail.InterviewNews.CHANGED if is_known else mail.InterviewNews.INVITED
+        if is_cancelled:
+            news = mail.InterviewNews.CANCELLED
         others = [name for pk, name in colleagues.items() if pk != each.pk]
-        mail.queue_to(
-            each, others, method=method, is_changed=is_known, author=author, base_url=base_url, at=at
-        )
+        mail.queue_to(each, others, news, author=author, base_url=base_url, at=at)

@@ -6,6 +6,7 @@ time, nor two times of one colleague that overlap.
 
 import secrets
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ from django.db.models import Q, QuerySet
 from applications.mail.interviews import queue_offer
 from applications.mail.outbox import planned
 from applications.models import Application, HistoryEntry, Message, Offer, Participant, Slot, SlotSet
-from applications.operations.interviews import save_interview
+from applications.operations.interviews import InterviewPlan, save_interview
 
 SLOTS_MAX = 40
 
@@ -30,33 +31,39 @@ class ChoiceClosedError(Exception):
     """The times can no longer be chosen, or the chosen one no longer given up."""
 
 
-def offer_slots(
-    *,
-    slot_set: SlotSet,
-    starts: Sequence[datetime],
-    colleagues: Collection[User],
-    applications: Collection[int],
-    base_url: str = "",
-    at: datetime,
-) -> list[int]:
-    """Offer the times `starts` to `applications` of the vacancy of `slot_set`, which is new. Each gets an
-    email, and those without an address or withdrawn get none and no offer. Return the ids of the others."""
+@dataclass(frozen=True, kw_only=True)
+class OfferedTimes:
+    """The times `starts` of `slot_set`, which is new, for interviews with `colleagues`. They are offered to
+    `applications` of its vacancy."""
+
+    slot_set: SlotSet
+    starts: Sequence[datetime]
+    colleagues: Collection[User]
+    applications: Collection[int]
+
+
+def offer_slots(times: OfferedTimes, *, base_url: str = "", at: datetime) -> list[int]:
+    """Offer `times`. Each of the applications gets an email; those without an address or withdrawn get none
+    and no offer. Return the ids of the others."""
+    slot_set = times.slot_set
     with transaction.atomic():
-        rows = Application.objects.filter(pk__in=applications, vacancy=slot_set.vacancy_id, withdrawn_at=None)
+        rows = Application.objects.filter(
+            pk__in=times.applications, vacancy=slot_set.vacancy_id, withdrawn_at=None
+        )
         list(rows.order_by("pk").select_for_update(of=("self",)).values_list("pk", flat=True))
         people = [each for each in rows.with_email_facts().order_by("pk") if each.address]
         slot_set.save()
-        slot_set.colleagues.set(colleagues)
-        Slot.objects.bulk_create(Slot(set=slot_set, starts_at=start) for start in starts)
+        slot_set.colleagues.set(times.colleagues)
+        Slot.objects.bulk_create(Slot(set=slot_set, starts_at=start) for start in times.starts)
         for each in people:
             offer = Offer.objects.create(set=slot_set, application=each)
             queue_offer(offer, base_url=base_url, at=at)
     return [each.pk for each in people]
 
 
-def planned_offers(*, applications: Collection[int], **values: Any) -> list[Message]:
+def planned_offers(times: OfferedTimes, *, base_url: str = "", at: datetime) -> list[Message]:
     """Return the emails that `offer_slots` would queue, and write nothing."""
-    return planned(partial(offer_slots, applications=applications, **values), applications)
+    return planned(partial(offer_slots, times, base_url=base_url, at=at), times.applications)
 
 
 def open_offers(application: Application, *, at: datetime) -> QuerySet[Offer]:
@@ -119,10 +126,8 @@ def choose(*, offer: Offer, slot: Slot, base_url: str = "", at: datetime) -> His
         entry.planned_at, entry.ends_at = starts_at, ends_at
         for name in ("name", "zone", "place", "video_url", "details"):
             setattr(entry, name, getattr(slot_set, name))
-        save_interview(
-            entry=entry, colleagues=colleagues, invites_applicant=True, seen=seen, author=slot_set.author,
-            base_url=base_url, at=at,
-        )  # fmt: skip
+        plan = InterviewPlan(entry=entry, colleagues=colleagues, invites_applicant=True, seen=seen)
+        save_interview(plan, author=slot_set.author, base_url=base_url, at=at)
         Offer.objects.filter(pk=offer.pk).update(entry=entry)
     return entry
 

@@ -12,6 +12,7 @@ from applications.models import BrandMail, HistoryEntry, Message, Participant, S
 from applications.operations import Move, move, withdraw_application
 from applications.operations.interviews import (
     InterviewChangedError,
+    InterviewPlan,
     cancel_interviews,
     planned_emails,
     reply,
@@ -49,7 +50,9 @@ def save(office, *colleagues, entry=None, invites=True, at=NOW, **values):
     for name, value in values.items():
         setattr(entry, name, value)
     save_interview(
-        entry=entry, colleagues=colleagues, invites_applicant=invites, seen=seen, author=office.anna, at=at
+        InterviewPlan(entry=entry, colleagues=colleagues, invites_applicant=invites, seen=seen),
+        author=office.anna,
+        at=at,
     )
     return HistoryEntry.objects.get(pk=entry.pk)
 
@@ -141,7 +144,9 @@ def test_preview_is_what_is_sent_and_writes_nothing(office):
         planned_at=START, ends_at=START + timedelta(hours=1),
     )  # fmt: skip
     emails = planned_emails(
-        entry=entry, colleagues=[office.anna], invites_applicant=True, author=office.anna, at=NOW
+        InterviewPlan(entry=entry, colleagues=[office.anna], invites_applicant=True),
+        author=office.anna,
+        at=NOW,
     )
     assert [each.to for each in emails] == [ANNA, MIA]
     assert not (HistoryEntry.objects.exists())

@@ -9,7 +9,7 @@ import pytest
 from django.db import OperationalError
 
 from applications import checks
-from applications.mail.interviews import queue_to
+from applications.mail.interviews import InterviewNews, queue_to
 from applications.models import HistoryEntry, Message, Participant
 from applications.operations import replies, reply_emails
 from jobsite.dispatch import JobError
@@ -87,7 +87,7 @@ def test_answer_to_a_cancelled_interview_changes_nothing(invited):
 def test_invitations_ask_for_an_answer_only_with_a_mailbox(invited, settings):
     for mailbox, asked in (("", "RSVP=FALSE"), ("imaps://a:b@c", "RSVP=TRUE")):
         settings.REPLY_MAILBOX = mailbox
-        queue_to(invited, [], at=NOW)
+        queue_to(invited, [], InterviewNews.INVITED, at=NOW)
         assert asked in Message.objects.latest("pk").calendar.replace("\r\n ", "")
 
 

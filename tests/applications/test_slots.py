@@ -14,6 +14,7 @@ from applications.operations import withdraw_application
 from applications.operations.interviews import cancel_interviews
 from applications.operations.slots import (
     ChoiceClosedError,
+    OfferedTimes,
     TakenError,
     choose,
     free_slots,
@@ -41,9 +42,14 @@ def build(people=2, starts=(2 * DAY, 3 * DAY), **values):
              "closes_at": NOW + 9 * DAY} | values  # fmt: skip
     slots = SlotSet(**given)
     pks = offer_slots(
-        slot_set=slots, starts=[NOW + start for start in starts], colleagues=[anna],
-        applications=[each.pk for each in own], at=NOW,
-    )  # fmt: skip
+        OfferedTimes(
+            slot_set=slots,
+            starts=[NOW + start for start in starts],
+            colleagues=[anna],
+            applications=[each.pk for each in own],
+        ),
+        at=NOW,
+    )
     offers = {each.application_id: each for each in Offer.objects.all()}
     return SimpleNamespace(
         set=slots, own=own, anna=anna, told=pks, vacancy=vacancy, brand=brand,
@@ -95,7 +101,10 @@ def test_two_sets_of_one_colleague_do_not_overlap(at):
                     closes_at=NOW + 9 * DAY)  # fmt: skip
     second = apply(office.vacancy, "Jan", "jan@example.org")
     start = NOW + 2 * DAY + timedelta(minutes=30)
-    offer_slots(slot_set=other, starts=[start], colleagues=[office.anna], applications=[second.pk], at=NOW)
+    offer_slots(
+        OfferedTimes(slot_set=other, starts=[start], colleagues=[office.anna], applications=[second.pk]),
+        at=NOW,
+    )
     choose(offer=office.offers[0], slot=office.slots[0], at=NOW)
     assert free_slots(other, at=NOW) == []
     with pytest.raises(TakenError):
@@ -127,7 +136,8 @@ def test_withdrawn_applicants_and_those_without_an_address_get_no_offer(at):
     elsewhere = apply(make_vacancy(), "Els", "els@example.org")
     another = SlotSet(vacancy=office.vacancy, name="x", minutes=5, zone="UTC", closes_at=NOW + DAY)
     pks = [withdrawn.pk, silent.pk, elsewhere.pk]
-    assert offer_slots(slot_set=another, starts=[NOW + DAY], colleagues=[], applications=pks, at=NOW) == []
+    times = OfferedTimes(slot_set=another, starts=[NOW + DAY], colleagues=[], applications=pks)
+    assert offer_slots(times, at=NOW) == []
     assert another.offers.count() == 0
 
 
@@ -240,8 +250,12 @@ def test_two_sets_of_one_colleague_never_overlap(at):
                     closes_at=NOW + 9 * DAY)  # fmt: skip
     people = [apply(office.vacancy, f"Jan{n}", f"jan{n}@example.org") for n in range(10)]
     starts = [NOW + 2 * DAY + timedelta(hours=n, minutes=30) for n in range(10)]
-    offer_slots(slot_set=other, starts=starts, colleagues=[office.anna],
-                applications=[each.pk for each in people], at=NOW)  # fmt: skip
+    offer_slots(
+        OfferedTimes(
+            slot_set=other, starts=starts, colleagues=[office.anna], applications=[each.pk for each in people]
+        ),
+        at=NOW,
+    )
     theirs = zip(Offer.objects.filter(set=other).order_by("pk"), other.slots.all(), strict=True)
     pairs = [*zip(office.offers, office.slots, strict=True), *theirs]
 

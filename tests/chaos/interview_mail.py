@@ -136,13 +136,14 @@ class Schedulers(Movers):
     def _save(self, entry: Any, seen: Any, colleagues: list[Any]) -> None:
         from django.utils import timezone
 
-        from applications.operations.interviews import InterviewChangedError, save_interview
+        from applications.operations.interviews import InterviewChangedError, InterviewPlan, save_interview
 
         try:
             save_interview(
-                entry=entry, colleagues=colleagues, invites_applicant=True, seen=seen, author=None,
+                InterviewPlan(entry=entry, colleagues=colleagues, invites_applicant=True, seen=seen),
+                author=None,
                 at=timezone.now(),
-            )  # fmt: skip
+            )
         except InterviewChangedError:  # also if the connection was lost after the commit
             self.refused += 1
 

@@ -159,8 +159,20 @@ class InterviewForm(MeetingForm):
             data["ends_at"] = ends_at(start, minutes)
         return data
 
-    def filled_entry(self) -> HistoryEntry:
-        """Return the interview with what was entered. Requires `is_valid()`."""
+    def plan(self) -> operations.InterviewPlan:
+        """Return what was entered. Requires `is_valid()`."""
+        try:
+            seen = datetime.fromisoformat(self.cleaned_data["seen"])
+        except ValueError:
+            seen = None
+        return operations.InterviewPlan(
+            entry=self._filled_entry(),
+            colleagues=list(self.cleaned_data["colleagues"]),
+            invites_applicant=self.cleaned_data["invites"],
+            seen=seen,
+        )
+
+    def _filled_entry(self) -> HistoryEntry:
         entry, data = self.entry, self.cleaned_data
         entry.planned_at, entry.ends_at = data["starts_at"], data["ends_at"]
         for name in ("uid", "name", "zone", "place", "video_url", "details"):
@@ -193,12 +205,14 @@ class InterviewPages(ApplicationPages):
             form = InterviewForm(data, initial=initial, entry=entry, now=now)
             emails = None
             if data and data.get("step") != "edit" and form.is_valid():
-                values = self._values(request, form, now)
+                plan, author = form.plan(), request.user
                 try:
                     if data.get("step") == "send":
-                        operations.save_interview(**values)
+                        operations.save_interview(plan, author=author, base_url=base_url(request), at=now)
                         return self._saved(request, application, form)
-                    emails = operations.planned_emails(**values)
+                    emails = operations.planned_emails(
+                        plan, author=author, base_url=base_url(request), at=now
+                    )
                 except operations.InterviewChangedError:
                     text = gettext("A colleague scheduled, changed or cancelled it in the meantime.")
                     self.message(request, text, messages.WARNING)
@@ -215,21 +229,6 @@ class InterviewPages(ApplicationPages):
     def _entry_of(self, application: Application, pk: str | None) -> HistoryEntry:
         rows = HistoryEntry.objects.interviews().filter(application=application)
         return get_object_or_404(rows, pk=as_id(pk))
-
-    def _values(self, request: UserRequest, form: InterviewForm, now: datetime) -> dict[str, Any]:
-        try:
-            seen = datetime.fromisoformat(form.cleaned_data["seen"])
-        except ValueError:
-            seen = None
-        return {
-            "entry": form.filled_entry(),
-            "colleagues": list(form.cleaned_data["colleagues"]),
-            "invites_applicant": form.cleaned_data["invites"],
-            "seen": seen,
-            "author": request.user,
-            "base_url": base_url(request),
-            "at": now,
-        }
 
     def _saved(self, request: UserRequest, application: Application, form: InterviewForm) -> HttpResponse:
         log_access(request.user, Access.CHANGE, application.pk)

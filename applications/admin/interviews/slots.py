@@ -24,7 +24,7 @@ from applications.admin.interviews.pages import MeetingForm, initial_meeting, zo
 from applications.admin.parts import CHANGE, ApplicationPages
 from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application, Offer, SlotSet
-from applications.operations.slots import SLOTS_MAX, offer_slots, planned_offers
+from applications.operations.slots import SLOTS_MAX, OfferedTimes, offer_slots, planned_offers
 from jobsite.admin.base import as_id, posted_again
 from jobsite.admin.datetime_fields import DateField, is_ambiguous, readings
 from jobsite.admin.selection import way_back
@@ -171,14 +171,16 @@ class SlotPages(ApplicationPages):
             form.offer_colleagues(vacancy)
             emails = None
             if data and step != "edit" and form.is_valid():
-                values: dict[str, Any] = {
-                    "slot_set": form.filled_set(request.user, vacancy), "starts": form.starts,
-                    "colleagues": list(form.cleaned_data["colleagues"]), "applications": list(selection.seen),
-                    "base_url": base_url(request), "at": now,
-                }  # fmt: skip
+                times = OfferedTimes(
+                    slot_set=form.filled_set(request.user, vacancy),
+                    starts=form.starts,
+                    colleagues=list(form.cleaned_data["colleagues"]),
+                    applications=list(selection.seen),
+                )
                 if step == "send":
-                    return self._sent(request, offer_slots(**values), back)
-                emails = planned_offers(**values)
+                    told = offer_slots(times, base_url=base_url(request), at=now)
+                    return self._sent(request, told, back)
+                emails = planned_offers(times, base_url=base_url(request), at=now)
             return self._page(request, selection, people, form, emails, back)
 
     def _sent(self, request: UserRequest, told: list[int], back: str) -> HttpResponse:
