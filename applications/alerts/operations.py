@@ -15,41 +15,36 @@ from applications.querysets import folded_address
 from jobsite.api import parameters
 from jobsite.db.locks import lock_transaction
 from vacancies.filtersets import filter_name
-from vacancies.models import Brand
 
 UNCONFIRMED_FOR = timedelta(days=7)
 CONFIRMED_FOR = timedelta(days=365)
 CONFIRMATION_RATE = "3/hour"  # emails to a mailbox: anybody can cause them
 
 
-def sign_up(
-    *,
-    address: str,
-    query: str,
-    brand: Brand | None,
-    frequency: str,
-    language: str,
-    base_url: str = "",
-    at: datetime,
-) -> None:
-    """Store an alert, and send the link that confirms it, or shows it if it is confirmed already. Nothing is
-    stored and sent if the mailbox got too many links."""
-    folded = folded_address(address)
+def sign_up(*, alert: JobAlert, base_url: str = "", at: datetime) -> None:
+    """Store `alert`, which is new, and send the link that confirms it, or shows it if it is confirmed
+    already. Nothing is stored and sent if the mailbox got too many links."""
+    alert.address_folded = folded_address(alert.address)
+    alert.created_at, alert.ends_at = at, at + UNCONFIRMED_FOR
     with transaction.atomic():
-        lock_transaction(f"job alerts of {folded}")
-        is_refused = is_one_too_many((Message.Kind.ALERT_CONFIRMATION,), address, CONFIRMATION_RATE, at)
+        lock_transaction(f"job alerts of {alert.address_folded}")
+        kinds = (Message.Kind.ALERT_CONFIRMATION,)
+        is_refused = is_one_too_many(kinds, alert.address, CONFIRMATION_RATE, at)
         with transaction.atomic():
             # The same statements for every address, so that the time does not tell which of them has an
             # alert, or got many links.
-            wanted = {"address_folded": folded, "query": query, "brand": brand, "frequency": frequency}
-            ends_at = at + UNCONFIRMED_FOR
-            new = JobAlert(address=address, language=language, created_at=at, ends_at=ends_at, **wanted)
-            JobAlert.objects.bulk_create([new], ignore_conflicts=True)
-            alert = JobAlert.objects.select_for_update(of=("self",)).get(**wanted)
-            if alert.confirmed_at is None:
-                alert.language, alert.ends_at = language, max(alert.ends_at, ends_at)
-            alert.save(update_fields=["language", "ends_at"])
-            queue_confirmation(alert, base_url=base_url, at=at)
+            JobAlert.objects.bulk_create([alert], ignore_conflicts=True)
+            equal = JobAlert.objects.filter(
+                address_folded=alert.address_folded,
+                query=alert.query,
+                brand=alert.brand_id,
+                frequency=alert.frequency,
+            )
+            stored = equal.select_for_update(of=("self",)).get()
+            if stored.confirmed_at is None:
+                stored.language, stored.ends_at = alert.language, max(stored.ends_at, alert.ends_at)
+            stored.save(update_fields=["language", "ends_at"])
+            queue_confirmation(stored, base_url=base_url, at=at)
             transaction.set_rollback(is_refused)
 
 

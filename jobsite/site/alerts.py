@@ -82,15 +82,14 @@ def sign_up_page(site: Site) -> HttpResponse:
     if request.method == "POST":
         status, errors = _errors(request, limit, address, frequency)
         if not errors:
-            operations.sign_up(
+            alert = JobAlert(
                 address=address,
                 query=query,
                 brand=brand,
                 frequency=frequency,
                 language=translation.get_language() or site_language(),
-                base_url=base_url(request),
-                at=timezone.now(),
             )
+            operations.sign_up(alert=alert, base_url=base_url(request), at=timezone.now())
             return redirect(link("alerts-sent"))
     end = f"?{request.GET.urlencode()}" if request.GET else ""
     site.path_in, site.query = lambda code: page_path("alerts", code), end

@@ -17,7 +17,7 @@ MAIL = "a@example.org"
 
 def sign_up(query="", address=MAIL, *, at=NOW, **values):
     given = {"brand": None, "frequency": "daily", "language": "en"} | values
-    operations.sign_up(address=address, query=query, at=at, **given)
+    operations.sign_up(alert=JobAlert(address=address, query=query, **given), at=at)
 
 
 def stored():
