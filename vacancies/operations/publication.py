@@ -1,6 +1,6 @@
 """Publication of vacancies, one by one or many at once, and duplication."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from copy import copy as shallow_copy
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
@@ -30,6 +30,16 @@ class BulkResult:
     notes: dict[Vacancy, str] = field(default_factory=dict)  # about changed vacancies
 
 
+@dataclass(frozen=True)
+class BulkChange:
+    """A change of many vacancies, which the history records as `kind`. `decide` changes `fields` of a
+    vacancy, or returns the reasons why not, by field."""
+
+    kind: Change
+    decide: Callable[[Vacancy], dict[str, str]]
+    fields: tuple[str, ...] = PUBLICATION
+
+
 def publish(
     *, vacancies: VacancyQuerySet, at: datetime, author: User | None = None, is_preview: bool = False
 ) -> BulkResult:
@@ -47,7 +57,7 @@ def publish(
         vacancy.publish_from = min(vacancy.publish_from or start, start)
         return publish_blockers(vacancy=vacancy, at=at)
 
-    return _decide(Change.PUBLISHED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview)
+    return _run(BulkChange(Change.PUBLISHED, decide), vacancies, at=at, author=author, is_preview=is_preview)
 
 
 def schedule(
@@ -65,7 +75,7 @@ def schedule(
         vacancy.publish_from = publish_from
         return publish_blockers(vacancy=vacancy, at=at)
 
-    return _decide(Change.SCHEDULED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview)
+    return _run(BulkChange(Change.SCHEDULED, decide), vacancies, at=at, author=author, is_preview=is_preview)
 
 
 def unpublish(
@@ -79,8 +89,8 @@ def unpublish(
         vacancy.status = VacancyStatus.UNPUBLISHED
         return {}
 
-    return _decide(
-        Change.UNPUBLISHED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview
+    return _run(
+        BulkChange(Change.UNPUBLISHED, decide), vacancies, at=at, author=author, is_preview=is_preview
     )
 
 
@@ -110,7 +120,7 @@ def extend(
         vacancy.publish_until = until
         return publish_blockers(vacancy=vacancy, at=at)
 
-    return _decide(Change.EXTENDED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview)
+    return _run(BulkChange(Change.EXTENDED, decide), vacancies, at=at, author=author, is_preview=is_preview)
 
 
 def archive(
@@ -126,7 +136,7 @@ def archive(
         vacancy.status = VacancyStatus.ARCHIVED
         return {}
 
-    return _decide(Change.ARCHIVED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview)
+    return _run(BulkChange(Change.ARCHIVED, decide), vacancies, at=at, author=author, is_preview=is_preview)
 
 
 def feature(
@@ -141,32 +151,28 @@ def feature(
         vacancy.is_hot = is_hot
         return {}
 
-    return _decide(
-        Change.CHANGED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview,
-        fields=["is_hot"],
-    )  # fmt: skip
+    featuring = BulkChange(Change.CHANGED, decide, fields=("is_hot",))
+    return _run(featuring, vacancies, at=at, author=author, is_preview=is_preview)
 
 
-def _decide(
-    change: Change,
-    decide: Callable[[Vacancy], dict[str, str]],
-    *,
+def _run(
+    change: BulkChange,
     vacancies: VacancyQuerySet,
+    *,
     at: datetime,
     author: User | None,
     is_preview: bool,
-    fields: Iterable[str] = PUBLICATION,
 ) -> BulkResult:
-    """Call `decide`, which changes `fields` of a vacancy or returns the reasons why not, for each of
-    `vacancies`. Save and record the changed ones in one transaction, unless this is a preview. What needs
-    approval is refused."""
+    """Make `change` in each of `vacancies`, unless there is a reason not to. Save and record those that were
+    changed in one transaction, unless this is a preview. What needs approval is refused."""
+    fields = change.fields
     result = BulkResult()
     rows = vacancies.without_texts().select_related("brand").order_by("pk")
     with transaction.atomic():
         ready, before = [], []
         for vacancy in rows if is_preview else rows.select_for_update(of=("self",)):
             was, stored = values_of(vacancy, fields), shallow_copy(vacancy)
-            reasons = decide(vacancy)
+            reasons = change.decide(vacancy)
             changed = {name for name in fields if getattr(stored, name) != getattr(vacancy, name)}
             if not reasons and needs_approval(before=stored, after=vacancy, changed=changed, at=at):
                 reasons = {"status": needed_reason()}
@@ -177,7 +183,7 @@ def _decide(
             before.append(was)
         result.done = [vacancy.pk for vacancy in ready]
         if ready and not is_preview:
-            result.first_version = save_values(ready, before, change, author=author, at=at)[0].pk
+            result.first_version = save_values(ready, before, change.kind, author=author, at=at)[0].pk
     return result
 
 

@@ -24,6 +24,7 @@ from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
 from jobsite.types import UserRequest
 from vacancies.admin.edit.conflict import (
+    Conflict,
     authors_since,
     conflict_page,
     merge_input,
@@ -177,7 +178,8 @@ def find_unsaved(
     if vacancy and data.get("version") != [version_of(vacancy)]:
         merge = merge_input(admin, request, vacancy, data)
         if not merge.is_complete:
-            return conflict_page(admin, request, vacancy, merge, data, button="_continue")
+            conflict = Conflict(vacancy=vacancy, merge=merge, mine=data)
+            return conflict_page(admin, request, conflict, button="_continue")
         notes.append(merged_note(vacancy, next(iter(data.get("version", ())), ""), merge))
         data = merge.data
     files = [each.partition("=")[2] for each in row.data.get(FILES, ())]

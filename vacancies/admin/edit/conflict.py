@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.contrib.admin import ModelAdmin
@@ -109,11 +110,22 @@ def merge_request(error: RequestConflictError, mine: Content) -> Merge:
     return Merge({}, {}, overlaps=[Overlap(name, labels[name], a, b, c) for name, (a, b, c) in texts.items()])
 
 
+@dataclass(frozen=True, kw_only=True)
+class Conflict:
+    """Two changes of `vacancy`, which `merge` could not join. `mine` is the input of the user. `error` is set
+    if theirs waits for approval."""
+
+    vacancy: Vacancy
+    merge: Merge
+    mine: Input
+    error: RequestConflictError | None = None
+
+
 def conflict_page(
-    admin: ModelAdmin, request: UserRequest, vacancy: Vacancy, merge: Merge, mine: Input, *, button: str,
-    error: RequestConflictError | None = None,
-) -> HttpResponse:  # fmt: skip
-    """Ask which text to keep, for each field that both changed. `error` if theirs waits for approval."""
+    admin: ModelAdmin, request: UserRequest, conflict: Conflict, *, button: str
+) -> HttpResponse:
+    """Ask which text to keep, for each field that both changed. `button` is how the user saved."""
+    vacancy, merge, mine, error = conflict.vacancy, conflict.merge, conflict.mine, conflict.error
     people = authors_since(vacancy, next(iter(mine.get("version", ())), ""))
     chosen = [each.partition("=") for each in mine.get(FILES, ())]
     context = {

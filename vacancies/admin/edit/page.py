@@ -146,7 +146,8 @@ class EditPage:
         files = [f"{name}={file}" for name, file in chosen_files(request.FILES).items()]
         mine[FILES] = [*mine.get(FILES, []), *files]
         button = next((name for name in ("_addanother", "_continue") if name in request.POST), "_save")
-        return conflict.conflict_page(self.admin, request, vacancy, merge, mine, button=button, error=error)
+        found = conflict.Conflict(vacancy=vacancy, merge=merge, mine=mine, error=error)
+        return conflict.conflict_page(self.admin, request, found, button=button)
 
     def _refused(self, forms: EditForms, merge: Merge | None) -> HttpResponse:
         data = merge.data if merge else post_data(self.request.POST)

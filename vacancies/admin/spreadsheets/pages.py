@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
 
@@ -58,6 +59,18 @@ EXPORT_ACTIONS = (
     export_action("csv", gettext_lazy("Export as CSV")),
     export_action("xlsx", gettext_lazy("Export as XLSX")),
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedFile:
+    """An imported file: the `rows` to write with their `results`, and the results of rows that are `done`,
+    because they are wrong or change nothing. Some columns are `ignored`. `notes` are about the file."""
+
+    rows: list[PlannedRow]
+    results: list[RowResult]
+    done: list[RowResult] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 class SpreadsheetPages(AdminPages):
@@ -135,7 +148,8 @@ class SpreadsheetPages(AdminPages):
             text = _("%(rows)d rows would change. Import at most %(count)d at a time: split the file.")
             raise SpreadsheetError(text % {"rows": len(rows), "count": CHANGES_MAX})
         results = Import(self.admin, request).preview(rows)
-        return self._results_page(request, rows, results, done, ignored=sheet.ignored, notes=notes)
+        checked = CheckedFile(rows=rows, results=results, done=done, ignored=sheet.ignored, notes=notes)
+        return self._results_page(request, checked)
 
     def _confirm(self, request: UserRequest) -> HttpResponse:
         try:
@@ -159,7 +173,7 @@ class SpreadsheetPages(AdminPages):
             if is_done:
                 own.create(user=request.user, action_flag=ADDITION, change_message=plan["id"])
         if not is_done:
-            return self._results_page(request, rows, results, [], is_refused=True)
+            return self._results_page(request, CheckedFile(rows=rows, results=results), is_refused=True)
         new = sum(result.is_new for result in results)
         may_undo = (not new or self.admin.has_delete_permission(request)) and (
             new == len(rows) or self.admin.has_change_permission(request)
@@ -187,17 +201,10 @@ class SpreadsheetPages(AdminPages):
         return redirect("admin:vacancies_vacancy_changelist")
 
     def _results_page(
-        self,
-        request: UserRequest,
-        rows: list[PlannedRow],
-        results: list[RowResult],
-        done: list[RowResult],
-        *,
-        ignored: list[str] | None = None,
-        notes: list[str] | None = None,
-        is_refused: bool = False,
+        self, request: UserRequest, checked: CheckedFile, *, is_refused: bool = False
     ) -> HttpResponse:
-        every = sorted([*results, *done], key=lambda result: result.number)
+        rows, results = checked.rows, checked.results
+        every = sorted([*results, *checked.done], key=lambda result: result.number)
         wrong = [result for result in every if result.errors]
         unchanged = [result for result in every if not (result.errors or result.differences)]
         shown = {str(row.number): result.digest(row.texts) for row, result in zip(rows, results, strict=True)}
@@ -212,8 +219,8 @@ class SpreadsheetPages(AdminPages):
             request,
             status=409 if is_refused else 400 if wrong else 200,
             is_refused=is_refused,
-            ignored=ignored or [],
-            notes=notes or [],
+            ignored=checked.ignored,
+            notes=checked.notes,
             wrong=wrong,
             new=[result for result in every if result.differences and result.is_new],
             changed=[result for result in every if result.differences and not result.is_new],
