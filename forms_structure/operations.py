@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection
-from typing import Any
+from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -63,34 +63,39 @@ def create(
     return retry_on_conflict(make)
 
 
-def save(
-    *,
-    form: Form,
-    structure: object,
-    revision: int | None = None,
-    keep_names: bool = False,
-    giving_up: Collection[str] = (),
-    author: User | None = None,
-    origin: str = "",
-    **values: object,
-) -> bool:
-    """Save `structure` and `values` (name, language) as a new revision of `form`. Return whether anything
-    changed.
+@dataclass(frozen=True)
+class FormEdit:
+    """A new `structure` of a form and, unless they are None, another `name` and `language`. `revision` is the
+    one that the author edited. If published vacancies show the form, `giving_up` has the names of the fields
+    that may be removed; None allows all."""
 
-    `revision` is the one that the author edited: raise FormConflictError if the form has a later one. With
-    `keep_names`, raise LostNamesError if a field other than those of `giving_up` would be removed. Raise
-    StructureError, also if a form that extends this one would have a name twice.
+    structure: object
+    name: str | None = None
+    language: str | None = None
+    revision: int | None = None
+    giving_up: Collection[str] | None = None
+
+
+def save(form: Form, edit: FormEdit, *, author: User | None = None, origin: str = "") -> bool:
+    """Save `edit` as a new revision of `form`. Return whether anything changed.
+
+    Raise FormConflictError if the form has a later revision than the edited one, LostNamesError if a field
+    would be removed that may not be, and StructureError, also if a form that extends this one would have a
+    name twice.
     """
     with transaction.atomic():
         # locked before the form itself, as in a save of the base: no deadlock
         base = _locked(form.extends_id) if form.extends_id else None
         current = Form.objects.select_for_update().select_related(None).get(pk=form.pk)
-        if revision is not None and current.revision != revision:
+        if edit.revision is not None and current.revision != edit.revision:
             raise FormConflictError(current.snapshots.select_related("author").first())
-        values["structure"] = cleaned = checked(current, structure, base)
-        if keep_names and (lost := lost_names(current, cleaned, giving_up)):
+        structure = checked(current, edit.structure, base)
+        if edit.giving_up is not None and (lost := lost_names(current, structure, edit.giving_up)):
             raise LostNamesError(lost)
-        changed = {name for name, value in values.items() if getattr(current, name) != value}
+        values = {"structure": structure, "name": edit.name, "language": edit.language}
+        changed = {
+            name for name, value in values.items() if value is not None and getattr(current, name) != value
+        }
         if changed:
             _add_snapshot(current)  # missing if the form was not saved by this function
             for name in changed:
@@ -121,12 +126,18 @@ def copy(*, form: Form, author: User | None = None) -> Form:
     )
 
 
-def restore(*, snapshot: Snapshot, **how: Any) -> bool:
-    """Save the structure and language of `snapshot` as a new revision. `how` is passed to `save`."""
+def restore(
+    *,
+    snapshot: Snapshot,
+    revision: int | None = None,
+    giving_up: Collection[str] | None = None,
+    author: User | None = None,
+) -> bool:
+    """Save the structure and language of `snapshot` as a new revision, if the form has still the `revision`.
+    `giving_up` is as in FormEdit."""
+    edit = FormEdit(snapshot.structure, language=snapshot.language, revision=revision, giving_up=giving_up)
     origin = f"version {snapshot.revision} restored"
-    return save(
-        form=snapshot.form, structure=snapshot.structure, language=snapshot.language, origin=origin, **how
-    )
+    return save(snapshot.form, edit, author=author, origin=origin)
 
 
 def make_default(*, form: Form) -> None:

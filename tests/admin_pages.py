@@ -122,7 +122,7 @@ def structure(text: str) -> list[dict[str, Any]]:
 def make_form(text: str, **values: Any) -> Form:
     """Create a form in its second version."""
     form = forms.create(name=f"{text} form {WORD}", structure=structure(f"{text}_a"), **values)
-    forms.save(form=form, structure=structure(f"{text}_b"), author=values.get("author"))
+    forms.save(form, forms.FormEdit(structure(f"{text}_b")), author=values.get("author"))
     return form
 
 

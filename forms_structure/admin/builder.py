@@ -161,16 +161,15 @@ class BuilderPages(FormPages):
         if not meta.is_valid():
             raise ValidationError(meta.errors.as_data())
         seen = posted.get("revision")
+        edit = operations.FormEdit(
+            posted.get("structure"),
+            name=meta.cleaned_data["name"],
+            language=meta.cleaned_data["language"],
+            revision=seen if isinstance(seen, int) else 0,
+            giving_up=texts(posted.get("lost")) if self.admin.is_public(form) else None,
+        )
         try:
-            changed = operations.save(
-                form=form,
-                structure=posted.get("structure"),
-                revision=seen if isinstance(seen, int) else 0,
-                keep_names=self.admin.is_public(form),
-                giving_up=texts(posted.get("lost")),
-                author=request.user,
-                **meta.cleaned_data,
-            )
+            changed = operations.save(form, edit, author=request.user)
         except operations.FormConflictError as error:
             return JsonResponse({"conflict": self.conflict(form, error.snapshot)}, status=409)
         except operations.LostNamesError as error:

@@ -60,8 +60,7 @@ class FormHistoryPages(FormPages):
             operations.restore(
                 snapshot=snapshot,
                 revision=seen,
-                keep_names=self.admin.is_public(form),
-                giving_up=request.POST.getlist("lost"),
+                giving_up=request.POST.getlist("lost") if self.admin.is_public(form) else None,
                 author=request.user,
             )
         except operations.LostNamesError as error:

@@ -286,7 +286,7 @@ def test_changed_form_is_shown_with_what_still_fits(client: Client, vacancy: Vac
     if change == "fields":
         new = structure()
         new[0]["fields"][2] = text_field("city", required=True, label="City")
-        forms.save(form=vacancy.form, structure=new)
+        forms.save(vacancy.form, forms.FormEdit(new))
     else:
         ConsentText.objects.add(language="en", text="I agree with another text.")
     response = client.post(address(vacancy), {**page, **VALUES})

@@ -155,7 +155,7 @@ def test_form_that_was_edited_meanwhile(page: Any, vacancy: Vacancy) -> None:
     fill_in(page)
     structure = vacancy.form.structure
     structure[0]["fields"].append(text_field("city", required=True, label="City of residence"))
-    forms.save(form=vacancy.form, structure=structure)
+    forms.save(vacancy.form, forms.FormEdit(structure))
     send(page)
     page.get_by_text("The form has changed since you opened it.").wait_for()
     page.locator(".job-form-notice").get_by_role("link", name="City of residence").click()

@@ -311,7 +311,7 @@ def test_section_text_keeps_its_markup(desk: Desk) -> None:
     page, form = desk.page, make_form()
     text = '<h3>Before you <em>start</em></h3><ul><li>One</li></ul><p><a href="https://example.com/">More</a></p>'
     structure = [two_sections()[0] | {"description": text}]
-    operations.save(form=form, structure=structure)
+    operations.save(form, operations.FormEdit(structure))
     desk.open(form)
     desk.row("Personal data").click()
     area = page.get_by_role("textbox", name="Text", exact=True)
@@ -453,7 +453,7 @@ def test_builder_is_accessible(desk: Desk) -> None:
     desk.button("Delete field").click()
     check("deleted")
     desk.ready()
-    operations.save(form=form, structure=[section("Short", field("first_name"))])
+    operations.save(form, operations.FormEdit([section("Short", field("first_name"))]))
     page.goto(f"{desk.site}/admin/forms_structure/form/{form.pk}/history/")
     page.locator("details").first.wait_for()
     check("versions", "#content")

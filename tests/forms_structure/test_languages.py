@@ -90,7 +90,7 @@ def test_too_large_form_is_refused_with_localized_numbers(colleague, form):
 
 
 def test_history_is_in_german(colleague, form):
-    operations.save(form=form, structure=[])
+    operations.save(form, operations.FormEdit([]))
     operations.restore(snapshot=form.snapshots.get(revision=1))
     copied = operations.copy(form=form)
 

@@ -78,8 +78,10 @@ def test_same_structure_changes_nothing(at, time_machine):
     time_machine.shift(60)
 
     turned = [{key: each[key] for key in reversed(each)} for each in specimen()]
-    assert operations.save(form=form, structure=specimen(), revision=1, name="A", language="en") is False
-    assert operations.save(form=form, structure=turned) is False
+    assert (
+        operations.save(form, operations.FormEdit(specimen(), revision=1, name="A", language="en")) is False
+    )
+    assert operations.save(form, operations.FormEdit(turned)) is False
     assert everything() == before
 
 
@@ -88,14 +90,14 @@ def test_changed_name_or_language_is_a_new_revision(at, time_machine):
     form = operations.create(name="A", structure=ONE)
     time_machine.shift(60)
 
-    assert operations.save(form=form, structure=ONE, name="B", language="fr") is True
+    assert operations.save(form, operations.FormEdit(ONE, name="B", language="fr")) is True
 
     form.refresh_from_db()
     assert (form.name, form.language, form.revision) == ("B", "fr", 2)
     assert (form.updated_at - at).total_seconds() == 60
     assert list(form.snapshots.values_list("revision", "language")) == [(2, "fr"), (1, "en")]
     with pytest.raises(operations.FormConflictError):
-        operations.save(form=form, structure=TWO, revision=1, name="A", language="en")
+        operations.save(form, operations.FormEdit(TWO, revision=1, name="A", language="en"))
 
     operations.restore(snapshot=form.snapshots.get(revision=1))
     assert (form.name, form.language, form.revision) == ("B", "en", 3)
@@ -105,11 +107,11 @@ def test_names_in_use_are_removed_only_if_given_up():
     form = operations.create(name="A", structure=[*ONE, *TWO])
 
     with pytest.raises(operations.LostNamesError) as refused:
-        operations.save(form=form, structure=THREE, keep_names=True, giving_up=["one"])
+        operations.save(form, operations.FormEdit(THREE, giving_up=["one"]))
     assert refused.value.names == ["two"]
     assert Form.objects.get().structure == [*ONE, *TWO]
 
-    operations.save(form=form, structure=THREE, keep_names=True, giving_up=["one", "two"])
+    operations.save(form, operations.FormEdit(THREE, giving_up=["one", "two"]))
     assert Form.objects.get().structure == THREE
 
 
@@ -117,7 +119,7 @@ def test_save_touches_no_other_column_and_keeps_a_state_without_a_snapshot():
     form = Form.objects.create(name="A", structure=ONE)
     Form.objects.update(name="renamed meanwhile", is_default=True)
 
-    operations.save(form=form, structure=TWO)
+    operations.save(form, operations.FormEdit(TWO))
 
     stored = Form.objects.values_list("name", "is_default", "structure").get()
     assert stored == ("renamed meanwhile", True, TWO)
@@ -128,9 +130,14 @@ def test_save_touches_no_other_column_and_keeps_a_state_without_a_snapshot():
 def test_refused_form_is_not_written():
     form = operations.create(name="A", structure=ONE)
     before = everything()
-    for act in (operations.create, partial(operations.save, form=form)):
+    wrong = [section(text_field("privacy_consent"))]
+    edit = operations.FormEdit(wrong, name="B")
+    for act in (
+        partial(operations.create, name="B", structure=wrong),
+        partial(operations.save, form, edit),
+    ):
         with pytest.raises(StructureError) as refused:
-            act(structure=[section(text_field("privacy_consent"))], name="B")
+            act()
         assert list(refused.value.faults) == ["sections.0.fields.0.name"]
 
     assert everything() == before
@@ -138,18 +145,18 @@ def test_refused_form_is_not_written():
 
 def test_newer_revision_is_overwritten_only_without_a_revision(anna):
     form, stale = operations.create(name="A", structure=ONE), Form.objects.get()
-    operations.save(form=form, structure=TWO, revision=1, author=anna)
+    operations.save(form, operations.FormEdit(TWO, revision=1), author=anna)
     before = everything()
 
     with pytest.raises(operations.FormConflictError) as conflict:  # before the names that it would lose
-        operations.save(form=stale, structure=THREE, revision=1, name="B", keep_names=True)
+        operations.save(stale, operations.FormEdit(THREE, revision=1, name="B", giving_up=[]))
 
     snapshot = conflict.value.snapshot
     assert (snapshot.revision, snapshot.structure, snapshot.author) == (2, TWO, anna)
     assert everything() == before
 
-    assert operations.save(form=stale, structure=THREE) is True  # without a revision, the last one wins
-    assert operations.save(form=stale, structure=ONE, revision=3) is True
+    assert operations.save(stale, operations.FormEdit(THREE)) is True  # without a revision, the last one wins
+    assert operations.save(stale, operations.FormEdit(ONE, revision=3)) is True
     assert [structure for _, structure, _, _ in history(form)] == [ONE, THREE, TWO, ONE]
 
 
@@ -161,7 +168,7 @@ def test_forms_are_locked_in_a_fixed_order():
 
     def locked(form, structure):
         with CaptureQueriesContext(connection) as queries:
-            operations.save(form=form, structure=structure)
+            operations.save(form, operations.FormEdit(structure))
         locks = [query["sql"] for query in queries if query["sql"].endswith("FOR UPDATE")]
         column = r'"forms_structure_form"\."(id|extends_id)" = (\d+)'
         return [re.search(column, sql).groups() for sql in locks]
@@ -181,7 +188,7 @@ def test_copy_has_the_same_sections_and_its_own_history(anna):
 
     assert (copy.name, copy.language, copy.extends, copy.is_default) == ("Copy of A", "en", base, False)
     assert history(copy) == [(1, TWO, "anna", "copy of A")]
-    operations.save(form=copy, structure=THREE)
+    operations.save(copy, operations.FormEdit(THREE))
     form.refresh_from_db()
     assert (form.structure, len(history(form))) == (TWO, 1)
 
@@ -197,7 +204,7 @@ def test_copies_are_numbered_and_not_default():
 def test_restored_version_becomes_the_newest(anna):
     form = operations.create(name="A", structure=ONE)
     assert operations.restore(snapshot=form.snapshots.get()) is False
-    operations.save(form=form, structure=TWO)
+    operations.save(form, operations.FormEdit(TWO))
 
     assert operations.restore(snapshot=form.snapshots.get(revision=1), author=anna) is True
 
@@ -222,7 +229,7 @@ def test_extension_cannot_use_a_name_of_its_base():
 
     more = operations.create(name="More", structure=TWO, extends=base)
     with pytest.raises(StructureError):
-        operations.save(form=more, structure=ONE)
+        operations.save(more, operations.FormEdit(ONE))
     with pytest.raises(ValidationError):  # an extension of an extension
         operations.create(name="C", structure=THREE, extends=more)
     more.refresh_from_db()
@@ -235,13 +242,13 @@ def test_base_cannot_use_a_name_of_an_extension():
     before = everything()
 
     with pytest.raises(StructureError) as refused:
-        operations.save(form=base, structure=[*ONE, *TWO])
+        operations.save(base, operations.FormEdit([*ONE, *TWO]))
 
     assert refused.value.faults == {
         "sections": "The form “More” is added after this form and also has the names two."
     }
     assert everything() == before
-    assert operations.save(form=base, structure=[*ONE, *THREE]) is True
+    assert operations.save(base, operations.FormEdit([*ONE, *THREE])) is True
     assert Form.objects.get(name="More").whole_structure == [*ONE, *THREE, *TWO]
 
 
@@ -254,10 +261,10 @@ def test_base_and_extension_cannot_have_the_same_role():
         operations.create(name="More", structure=mail("two", role="email"), extends=base)
     assert list(refused.value.faults) == ["sections.0.fields.0.role"]
 
-    operations.save(form=base, structure=mail("one"))
+    operations.save(base, operations.FormEdit(mail("one")))
     operations.create(name="More", structure=mail("two", role="email"), extends=base)
     with pytest.raises(StructureError) as refused:
-        operations.save(form=base, structure=mail("one", role="email"))
+        operations.save(base, operations.FormEdit(mail("one", role="email")))
     assert refused.value.faults == {
         "sections": "The form “More” is added after this form and also has the roles email."
     }

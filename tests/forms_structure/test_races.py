@@ -52,7 +52,7 @@ def test_concurrent_saves_of_one_revision_give_one_conflict(_: int) -> None:
 
     def save(name: str) -> Any:
         seen = Form.objects.get(pk=form.pk)
-        return operations.save(form=seen, structure=[], revision=form.revision, name=name)
+        return operations.save(seen, operations.FormEdit([], revision=form.revision, name=name))
 
     outcomes = at_once(*(partial(save, name) for name in ("A", "B", "C")))
 

@@ -187,7 +187,7 @@ def test_lint_reports_forms_that_cannot_accept_applications():
         "total: 3 warnings [no-applications]",
     ]
     operations.make_default(form=good)
-    operations.save(form=bad, structure=good.structure)
+    operations.save(bad, operations.FormEdit(good.structure))
     assert reported() == []
 
 

@@ -151,7 +151,7 @@ def test_extension_adds_its_sections_after_those_of_its_base(client):
     names = [[field["name"] for field in part["fields"]] for part in sections(client, special)]
     assert names == [["field_of_base"], ["field_of_more", "privacy_consent"]]  # the consent comes last
 
-    operations.save(form=base, structure=[section(title="New")])
+    operations.save(base, operations.FormEdit([section(title="New")]))
     assert titles(client, special) == ["New", "More"]
 
 
@@ -220,7 +220,7 @@ def test_extension_has_the_language_of_its_base(client):
     vacancy = make_vacancy(form=make_form("More", extends=base, language="fr"))
 
     for language, weak in (("nl", "zwak"), ("de", "schwach")):
-        operations.save(form=base, structure=base.structure, language=language)
+        operations.save(base, operations.FormEdit(base.structure, language=language))
         response = get(client, vacancy)
         assert response["Content-Language"] == language
         assert response.json()["data"][0]["fields"][0]["options"][1]["label"] == weak
@@ -242,9 +242,9 @@ def test_version_changes_only_if_the_served_sections_change(client):
         return versions[-1] not in versions[:-1]
 
     original, changed = form.structure, [section(text_field("level", type="range"), title="New")]
-    operations.save(form=form, structure=original, name="Renamed")
+    operations.save(form, operations.FormEdit(original, name="Renamed"))
     assert not has_new_version()
-    operations.save(form=form, structure=original)
+    operations.save(form, operations.FormEdit(original))
     assert not has_new_version()
     Form.objects.update(revision=99)
     assert not has_new_version()
@@ -254,15 +254,15 @@ def test_version_changes_only_if_the_served_sections_change(client):
     assert not has_new_version()
 
     Vacancy.objects.update(form=form)
-    operations.save(form=form, structure=changed)
+    operations.save(form, operations.FormEdit(changed))
     assert has_new_version()
-    operations.save(form=form, structure=changed, language="nl")
+    operations.save(form, operations.FormEdit(changed, language="nl"))
     assert has_new_version()
     ConsentText.objects.add(language="nl", text="Another")
     assert has_new_version()
 
     ConsentText.objects.all().delete()
-    operations.save(form=form, structure=original, language="en")
+    operations.save(form, operations.FormEdit(original, language="en"))
     assert version(client, vacancy) == versions[0]
 
 

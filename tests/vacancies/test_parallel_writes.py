@@ -247,7 +247,7 @@ def test_form_import_keeps_a_concurrently_saved_form() -> None:
     vacancy = make_vacancy(form=form)
     mine = [{"title": "Mine", "description": "", "fields": []}]
     with ExitStack() as stack, transaction.atomic():
-        form_operations.save(form=form, structure=mine, author=anna)
+        form_operations.save(form, form_operations.FormEdit(mine), author=anna)
         importer = FormImporter()
         land = partial(importer.import_rows, [FormRow("row 1", vacancy.pk, sections(NAME))])
         stack.enter_context(waiting(land))

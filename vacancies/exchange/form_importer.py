@@ -96,7 +96,7 @@ class FormImporter:
             if lost := operations.lost_names(served, reading.structure):
                 text = f"“{served}” was changed and lost the fields {', '.join(lost)}"
                 self.report.add("note", row.name, Remark("", "names_lost", text), id=row.pk)
-            operations.save(form=served, structure=reading.structure, origin=ORIGIN, language=language)
+            operations.save(served, operations.FormEdit(reading.structure, language=language), origin=ORIGIN)
             self._know(served)
             self.report.updated += 1
             return

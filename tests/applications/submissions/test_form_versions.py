@@ -34,7 +34,7 @@ def with_field(number, **values):
 
 
 def change(vacancy, structure):
-    form_operations.save(form=Form.objects.get(pk=vacancy.form_id), structure=structure)
+    form_operations.save(Form.objects.get(pk=vacancy.form_id), form_operations.FormEdit(structure))
 
 
 def changed(response):
@@ -112,11 +112,11 @@ def test_versions_of_a_form_that_extends_another_are_known(at, time_machine):
     extra = [{"title": "More", "description": "", "fields": [make_field("more")]}]
     vacancy = make_open_vacancy(make_form(extra, extends=base))
     versions = [version_of(vacancy)]
-    form_operations.save(form=base, structure=with_field(1))
+    form_operations.save(base, form_operations.FormEdit(with_field(1)))
     versions.append(version_of(vacancy))
     change(vacancy, [{"title": "More", "description": "", "fields": [make_field("more_and_more")]}])
     versions.append(version_of(vacancy))
-    form_operations.save(form=base, structure=with_field(2))
+    form_operations.save(base, form_operations.FormEdit(with_field(2)))
     assert len(set(versions)) == 3
 
     for number, version in enumerate(versions):

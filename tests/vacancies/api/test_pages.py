@@ -100,12 +100,12 @@ def test_apply_header_follows_every_change(site):
     assert applying() == [False, False, False, True, True, False]
     Vacancy.objects.update(apply_url="")
     assert applying() == [True, True, False, True, True, False]
-    operations.save(form=form, structure=structure())
+    operations.save(form, operations.FormEdit(structure()))
     assert applying() == [False, False, False, True, False, False]
-    operations.save(form=form, structure=structure(role="email", required=False))
+    operations.save(form, operations.FormEdit(structure(role="email", required=False)))
     operations.make_default(form=form)
     assert applying() == [False, False, False, True, False, False]
-    operations.save(form=form, structure=structure(role="email"))
+    operations.save(form, operations.FormEdit(structure(role="email")))
     assert applying() == [True, True, False, True, True, True]
 
 

@@ -207,7 +207,7 @@ def test_shared_form_is_not_updated(vacancy, tmp_path, user):
         Form.objects.update(is_default=True)
     elif user == "recruiter":  # saved it
         mine = [{"title": "Mine", "description": "", "fields": [NAME]}]
-        operations.save(form=form, structure=mine, author=User.objects.create_user("anna"))
+        operations.save(form, operations.FormEdit(mine), author=User.objects.create_user("anna"))
         form.refresh_from_db()
     else:
         operations.create(name="More", structure=[], extends=form)
