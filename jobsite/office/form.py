@@ -18,7 +18,7 @@ from jobsite.types import Context, UserRequest
 from vacancies.access import brands_of, forms_for, may_change_form
 from vacancies.models import Vacancy
 from vacancies.operations.approval_requests import SUBMITTED
-from vacancies.operations.save import save_content
+from vacancies.operations.save import Edit, save_content
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
 
 MAX_LINKED_VACANCIES = 10
@@ -95,7 +95,7 @@ class FormAdmin(FormBaseAdmin):
             raise PermissionDenied
         vacancy = get_object_or_404(Vacancy.objects.select_for_update(), pk=key)
         wanted = {"form": [form.pk, str(form)]}
-        if save_content(vacancy, wanted, author=request.user, at=timezone.now()).approval:
+        if save_content(vacancy, Edit(wanted), author=request.user, at=timezone.now()).approval:
             self.message_user(request, SUBMITTED)
 
 

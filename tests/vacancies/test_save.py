@@ -15,7 +15,7 @@ from tests.conftest import NOW
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
 from vacancies.history.versions import content_at, read_content
 from vacancies.models import Approval, Attachment, Vacancy, Version
-from vacancies.operations.save import SaveConflictError, plan_save, save_content
+from vacancies.operations.save import Edit, SaveConflictError, plan_save, save_content
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters", "at")]
 DAY = timedelta(days=1)
@@ -40,9 +40,9 @@ def test_every_field_is_written_as_wanted(anna: User) -> None:
     }  # fmt: skip
     wanted = read_content(vacancy) | change
 
-    plan = plan_save(vacancy, wanted, at=NOW)
+    plan = plan_save(vacancy, Edit(wanted), at=NOW)
     assert (plan.after, read_content(vacancy), Version.objects.count()) == (wanted, plan.before, 0)
-    saved = save_content(vacancy, wanted, author=anna, at=NOW)
+    saved = save_content(vacancy, Edit(wanted), author=anna, at=NOW)
 
     assert read_content(vacancy) == saved.plan.after == wanted
     found, changed = Version.objects.order_by("pk")
@@ -58,9 +58,9 @@ def test_every_field_is_written_as_wanted(anna: User) -> None:
 
 def test_content_that_is_stored_already_changes_nothing(anna: User) -> None:
     vacancy = make_vacancy(options={"regions": ["Ghent"]})
-    save_content(vacancy, {"title": "Cook"}, author=anna, at=NOW)
+    save_content(vacancy, Edit({"title": "Cook"}), author=anna, at=NOW)
     row, versions = Vacancy.objects.values().get(), Version.objects.count()
-    save_content(vacancy, read_content(vacancy), author=anna, at=NOW)
+    save_content(vacancy, Edit(read_content(vacancy)), author=anna, at=NOW)
     assert (Vacancy.objects.values().get(), Version.objects.count()) == (row, versions)
 
 
@@ -69,7 +69,7 @@ def test_only_what_the_author_changed_is_written(anna: User) -> None:
     base = read_content(vacancy)
     Vacancy.objects.update(location="Antwerp", title="Cook")
 
-    save_content(vacancy, base | {"is_hot": True, "title": "Cook"}, base=base, author=anna, at=NOW)
+    save_content(vacancy, Edit(base | {"is_hot": True, "title": "Cook"}, base=base), author=anna, at=NOW)
 
     vacancy.refresh_from_db()
     assert (vacancy.location, vacancy.title, vacancy.is_hot) == ("Antwerp", "Cook", True)
@@ -80,7 +80,7 @@ def test_a_field_that_both_changed_is_a_conflict(anna: User) -> None:
     base = read_content(vacancy)
     Vacancy.objects.update(title="Cook")
     with pytest.raises(SaveConflictError) as error:
-        save_content(vacancy, base | {"title": "Carer", "is_hot": True}, base=base, author=anna, at=NOW)
+        save_content(vacancy, Edit(base | {"title": "Carer", "is_hot": True}, base=base), author=anna, at=NOW)
     assert error.value.fields == ["title"]
     assert (Vacancy.objects.get().is_hot, Version.objects.count()) == (False, 0)
 
@@ -95,14 +95,14 @@ def test_published_vacancy_stays_complete(change: dict[str, Any], field: str, be
     vacancy = make_vacancy(publish_from=begin)
     before = read_content(vacancy)
     with pytest.raises(ValidationError) as error:
-        save_content(vacancy, change, author=None, at=NOW)
+        save_content(vacancy, Edit(change), author=None, at=NOW)
     assert list(error.value.message_dict) == [field]
     assert (read_content(vacancy), Version.objects.count()) == (before, 0)
 
 
 def test_expired_vacancy_stays_editable() -> None:
     vacancy = make_vacancy(publish_from=NOW - 2 * DAY, publish_until=NOW - DAY)
-    save_content(vacancy, {"description": ""}, author=None, at=NOW)
+    save_content(vacancy, Edit({"description": ""}), author=None, at=NOW)
     assert Vacancy.objects.get().description == ""
 
 
@@ -111,8 +111,8 @@ def test_markup_is_sanitised_before_it_is_compared_or_submitted(anna: User) -> N
         brand=make_brand("Strict", requires_approval=True), description="<p>Care</p>", updated_at=NOW
     )
     hostile = "<p>Care</p><script>alert(1)</script>"
-    assert save_content(vacancy, {"description": hostile}, author=anna, at=NOW).approval is None
-    saved = save_content(vacancy, {"profile": hostile}, author=anna, at=NOW)
+    assert save_content(vacancy, Edit({"description": hostile}), author=anna, at=NOW).approval is None
+    saved = save_content(vacancy, Edit({"profile": hostile}), author=anna, at=NOW)
     assert saved.approval is not None
     assert saved.approval.changes == {"profile": "<p>Care</p>"}
 
@@ -125,7 +125,7 @@ def test_attachments_keep_their_rows(anna: User) -> None:
         for place, name in enumerate("abc")
     )
     wanted = [link("c") | {"name": "renamed"}, link("a"), link("new")]
-    save_content(vacancy, {"attachments": wanted}, author=anna, at=NOW)
+    save_content(vacancy, Edit({"attachments": wanted}), author=anna, at=NOW)
     rows = vacancy.attachments.order_by("position")
     assert read_content(vacancy)["attachments"] == wanted
     assert [row.pk for row in rows][:2] == [three.pk, one.pk]
@@ -136,7 +136,7 @@ def test_upload_of_a_change_that_needs_approval_is_stored(anna: User) -> None:
     vacancy = make_vacancy(brand=make_brand("Strict", requires_approval=True))
     upload = {"name": "Terms", "file": ContentFile(b"Terms", "terms.txt"), "url": ""}
 
-    saved = save_content(vacancy, {"attachments": [upload]}, author=anna, at=NOW)
+    saved = save_content(vacancy, Edit({"attachments": [upload]}), author=anna, at=NOW)
 
     assert (read_content(vacancy)["attachments"], saved.approval) == ([], Approval.objects.get())
     [row] = Approval.objects.get().changes["attachments"]
@@ -156,5 +156,5 @@ def test_files_are_stored_before_rows_are_locked(anna: User, monkeypatch: pytest
 
     monkeypatch.setattr(FileSystemStorage, "_save", store)
     with CaptureQueriesContext(connection) as queries:
-        save_content(vacancy, {"title": "New", "attachments": [upload]}, author=anna, at=NOW)
+        save_content(vacancy, Edit({"title": "New", "attachments": [upload]}), author=anna, at=NOW)
     assert found == [[]]

@@ -14,7 +14,7 @@ from vacancies.history.versions import read_content, record
 from vacancies.models import Attachment, Change, Vacancy, Version
 from vacancies.operations import publication
 from vacancies.operations import undo as undoing
-from vacancies.operations.save import save_content
+from vacancies.operations.save import Edit, save_content
 from vacancies.operations.undo import UNDO_TIME, delete, undo_versions, versions_of_action
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters", "at")]
@@ -131,7 +131,7 @@ def test_two_actions_of_a_user_are_undone_separately(anna: User) -> None:
 
 
 def imported(vacancy: Vacancy, anna: User, **wanted: Any) -> QuerySet[Version]:
-    save_content(vacancy, wanted, author=anna, at=NOW)
+    save_content(vacancy, Edit(wanted), author=anna, at=NOW)
     return versions_of_action(Version.objects.latest("pk").pk, author=anna, at=LATER)
 
 
@@ -158,7 +158,7 @@ def test_undo_of_an_import_ends_a_vacancy_again_that_had_ended(anna: User) -> No
 def test_undo_of_an_import_keeps_what_a_colleague_changed_since(anna: User) -> None:
     vacancy = make_vacancy(title="Nurse", location="Ghent", **STATES["expired"])
     versions = imported(vacancy, anna, title="Cook", publish_until=(NOW + 9 * DAY).isoformat())
-    save_content(vacancy, {"title": "Head cook", "location": "Bruges"}, author=None, at=NOW + HOUR / 60)
+    save_content(vacancy, Edit({"title": "Head cook", "location": "Bruges"}), author=None, at=NOW + HOUR / 60)
 
     undone = undo_versions(versions, author=anna, at=LATER)
 

@@ -21,7 +21,7 @@ from vacancies.operations.approval_requests import (
 )
 from vacancies.operations.blockers import publish_blockers
 from vacancies.operations.publication import BulkResult
-from vacancies.operations.save import save_content, set_values
+from vacancies.operations.save import Edit, save_content, set_values
 from vacancies.querysets import VacancyQuerySet
 
 
@@ -86,9 +86,12 @@ def approve(
             )
         changes = with_start(approval.changes, vacancy, at=at)
         saved = save_content(
-            vacancy, changes, author=author, at=at, change=_kind(vacancy, changes, at=at), is_approved=True,
-            skips_missing=True,
-        )  # fmt: skip
+            vacancy,
+            Edit(changes, is_approved=True, skips_missing=True),
+            author=author,
+            at=at,
+            change=_kind(vacancy, changes, at=at),
+        )
         closed = close(approval, Approval.Outcome.APPROVED, author=author, at=at, note=note)
         return closed, saved.plan.missing
 

@@ -16,7 +16,7 @@ from vacancies.choices import WorkPlace
 from vacancies.employment_types import employment_type_of
 from vacancies.locations import places_of
 from vacancies.models import FilterOption, Vacancy, needs_approval
-from vacancies.operations.save import SaveConflictError, save_content
+from vacancies.operations.save import Edit, SaveConflictError, save_content
 
 _EMPTY: dict[str, Any] = {"places": [], "language": ""}
 
@@ -105,7 +105,9 @@ def write_values(rows: Iterable[tuple[int, Proposal]], written: Written, *, at: 
                 written.skipped += 1
                 continue
             try:
-                save_content(vacancy, {column: each.value}, base={column: _EMPTY[column]}, author=None, at=at)
+                save_content(
+                    vacancy, Edit({column: each.value}, base={column: _EMPTY[column]}), author=None, at=at
+                )
                 written.counts[column] += 1
             except SaveConflictError:
                 written.skipped += 1

@@ -15,7 +15,7 @@ from vacancies.history.versions import PUBLICATION, read_content, values_of
 from vacancies.models import Change, Requisition, State, Vacancy, VacancyStatus, needs_approval
 from vacancies.operations.approval_requests import needed_reason
 from vacancies.operations.blockers import publish_blockers
-from vacancies.operations.save import save_content, save_values
+from vacancies.operations.save import Edit, save_content, save_values
 from vacancies.querysets import VacancyQuerySet
 
 
@@ -198,7 +198,7 @@ def duplicate(*, vacancy: Vacancy, at: datetime, author: User | None = None) -> 
             "status": VacancyStatus.DRAFT.value, "publish_from": None, "publish_until": None, "reference": "",
         }  # fmt: skip
         copy = Vacancy(created_at=at)
-        saved = save_content(copy, wanted, author=author, at=at, change=Change.DUPLICATED).vacancy
+        saved = save_content(copy, Edit(wanted), author=author, at=at, change=Change.DUPLICATED).vacancy
         internal = Requisition.objects.filter(vacancy=vacancy).exclude(client="")
         for client in internal.values_list("client", flat=True):
             Requisition.objects.create(vacancy=saved, client=client, updated_at=at)

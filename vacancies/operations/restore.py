@@ -12,7 +12,7 @@ from jobsite.types import JsonObject
 from vacancies.history.versions import EXCLUDED_FIELDS, PUBLICATION, content_at
 from vacancies.models import Brand, Change, Vacancy, Version, needs_approval
 from vacancies.operations.approval_requests import approved_unchanged
-from vacancies.operations.save import Saved, save_content, set_values
+from vacancies.operations.save import Edit, Saved, save_content, set_values
 
 
 def restore(
@@ -42,9 +42,12 @@ def restore(
             if is_undo and _was_approved(vacancy, values, at=at):
                 wanted |= {name: values[name] for name in PUBLICATION}
         saved = save_content(
-            vacancy, wanted, author=author, at=at, change=Change.RESTORED, is_approved=vacancy._state.adding,
-            skips_missing=True, is_undo=is_undo, forms=forms,
-        )  # fmt: skip
+            vacancy,
+            Edit(wanted, is_approved=vacancy._state.adding, skips_missing=True, is_undo=is_undo, forms=forms),
+            author=author,
+            at=at,
+            change=Change.RESTORED,
+        )
         is_same = not (saved.plan.changes or saved.plan.requested)
         if is_same and needs_approval(before=vacancy, after=vacancy, changed=wanted, at=at):
             raise ValidationError(_("The vacancy already has this content."))

@@ -5,7 +5,7 @@ which change the same few plain fields of many vacancies, call `save_values`."""
 import json
 from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -79,41 +79,49 @@ class Saved:
     approval: Approval | None = None
 
 
-def plan_save(
-    vacancy: Vacancy,
-    wanted: Mapping[str, Any],
-    *,
-    base: Mapping[str, object] | None = None,
-    at: datetime,
-    is_approved: bool = False,
-    skips_missing: bool = False,
-    is_undo: bool = False,
-    forms: QuerySet | None = None,
-) -> Plan:
-    """Return what `save_content` with these arguments would do. Writes nothing. `vacancy` is as stored, or
-    new.
+@dataclass(frozen=True)
+class Edit:
+    """The fields of a vacancy that are `wanted`, in the format of Version.content. A file can be an upload.
+
+    With `base`, the content that the author started from, only what the author changed is written. If
+    `is_approved`, it needs no approval. If `is_undo`, it was so before, and may have ended already. If
+    `skips_missing`, related rows that no longer exist are left out, and so is a form that is not among
+    `forms`.
+    """
+
+    wanted: Mapping[str, Any]
+    _: KW_ONLY
+    base: Mapping[str, object] | None = None
+    is_approved: bool = False
+    is_undo: bool = False
+    skips_missing: bool = False
+    forms: QuerySet | None = None
+
+
+def plan_save(vacancy: Vacancy, edit: Edit, *, at: datetime) -> Plan:
+    """Return what `save_content` would do. Writes nothing. `vacancy` is as stored, or new.
 
     Raises SaveConflictError, and ValidationError with the reasons by field if the result could not be public.
     """
     stored = None if vacancy._state.adding else vacancy
     before = read_content(vacancy) if stored else {}
     missing: list[str] = []
-    wanted = {name: wanted[name] for name in content_fields() if name in wanted}
+    wanted: Content = {name: edit.wanted[name] for name in content_fields() if name in edit.wanted}
     wanted |= {name: sanitise(wanted[name]) for name in html_fields(Vacancy) if name in wanted}
-    if skips_missing:
-        wanted, missing = existing(wanted, forms)
-    if base is not None:
-        wanted = merged(base, wanted, before)
+    if edit.skips_missing:
+        wanted, missing = existing(wanted, edit.forms)
+    if edit.base is not None:
+        wanted = merged(edit.base, wanted, before)
     changes = changed_content(before, wanted)
     after = copy(vacancy)
     set_values(after, changes)
     plan = Plan(after, before, changes, missing=missing)
     checked = set(changes)
-    if is_undo:  # it was so before: it may have ended, or have been imported without a description
+    if edit.is_undo:  # it was so before: it may have ended, or have been imported without a description
         checked -= {"status", "publish_until", "description"}
     if reasons := save_blockers(after=after, changed=checked, at=at):
         raise ValidationError(reasons)
-    if is_approved or not needs_approval(before=stored, after=after, changed=changes, at=at):
+    if edit.is_approved or not needs_approval(before=stored, after=after, changed=changes, at=at):
         return plan
     if stored and stored.state_at(at) in PUBLIC:
         plan.vacancy, plan.changes, plan.requested = copy(vacancy), {}, changes
@@ -133,35 +141,23 @@ def plan_save(
 
 def save_content(
     vacancy: Vacancy,
-    wanted: Mapping[str, Any],
+    edit: Edit,
     *,
-    base: Mapping[str, object] | None = None,
     author: User | None,
     at: datetime,
     change: Change | None = None,
-    is_approved: bool = False,
-    skips_missing: bool = False,
-    is_undo: bool = False,
-    forms: QuerySet | None = None,
     overrides: Overrides = (),
 ) -> Saved:
-    """Write the fields `wanted` of `vacancy`, in the format of Version.content, and record the version. A
-    file can be an upload.
-
-    With `base`, the content that the author started from, only what the author changed is written. What needs
-    approval is submitted instead. If `is_undo`, the content may have ended already. If `skips_missing`,
-    related rows that no longer exist are left out, and so is a form that is not among `forms`. `overrides` as
-    for `request_approval`. Raises what `plan_save` and `request_approval` raise.
+    """Write `edit` of `vacancy`, and record the version as a `change`. What needs approval is submitted
+    instead, with `overrides` as for `request_approval`. Raises what `plan_save` and `request_approval` raise.
     """
-    wanted = store_uploads(wanted)  # before rows are locked: an object store may take seconds
+    # before rows are locked: an object store may take seconds
+    edit = replace(edit, wanted=store_uploads(edit.wanted))
     with transaction.atomic():
         is_new = vacancy._state.adding
         if not is_new:
             vacancy = Vacancy.objects.select_for_update().get(pk=vacancy.pk)
-        plan = plan_save(
-            vacancy, wanted, base=base, at=at, is_approved=is_approved, skips_missing=skips_missing,
-            is_undo=is_undo, forms=forms,
-        )  # fmt: skip
+        plan = plan_save(vacancy, edit, at=at)
         change = change or (Change.CREATED if is_new else Change.CHANGED)
         saved = Saved(plan.vacancy, plan)
         if plan.changes or not plan.requested:

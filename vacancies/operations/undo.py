@@ -17,7 +17,7 @@ from vacancies.models import Change, Vacancy, Version, needs_approval
 from vacancies.operations.approval_requests import SUBMITTED, approved_unchanged, needed_reason
 from vacancies.operations.publication import BulkResult, unpublish
 from vacancies.operations.restore import restore
-from vacancies.operations.save import Saved, save_content, save_values, set_values
+from vacancies.operations.save import Edit, Saved, save_content, save_values, set_values
 from vacancies.querysets import VacancyQuerySet
 
 UNDO_TIME = timedelta(minutes=30)
@@ -160,9 +160,12 @@ def _revert(
     while wanted := {name: value for name, value in wanted.items() if name not in left}:
         try:
             saved = save_content(
-                vacancy, wanted, author=author, at=at, change=Change.RESTORED, skips_missing=True,
-                is_undo=True, forms=forms,
-            )  # fmt: skip
+                vacancy,
+                Edit(wanted, skips_missing=True, is_undo=True, forms=forms),
+                author=author,
+                at=at,
+                change=Change.RESTORED,
+            )
         except ValidationError as error:
             failed = wanted.keys() & error.message_dict or wanted
             left |= {name: " ".join(error.message_dict.get(name, error.messages)) for name in failed}

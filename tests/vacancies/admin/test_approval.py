@@ -23,7 +23,7 @@ from vacancies.media import orphans
 from vacancies.models import Approval, Brand, Change, State, Vacancy, Version
 from vacancies.operations import approval_decisions, options
 from vacancies.operations.approval_requests import RequestConflictError
-from vacancies.operations.save import save_content
+from vacancies.operations.save import Edit, save_content
 from vacancies.statistics import counts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters", "at")]
@@ -338,21 +338,21 @@ def test_conflicting_changes_are_chosen_as_without_approval(ed: Client, lea: Cli
 def test_other_writers_are_told_who_asked_for_another_value(ed: Client, strict: Brand) -> None:
     vacancy = make(strict)
     eva = User.objects.create_user("eva")
-    save_content(vacancy, {"title": "A", "location": "Ghent"}, author=eva, at=NOW)
+    save_content(vacancy, Edit({"title": "A", "location": "Ghent"}), author=eva, at=NOW)
     waiting = Approval.objects.get()
     text = "eva submitted another value for approval. Open the vacancy to choose."
 
-    again = save_content(vacancy, {"title": "A"}, author=user("ed"), at=NOW)
+    again = save_content(vacancy, Edit({"title": "A"}), author=user("ed"), at=NOW)
     assert (again.approval, Approval.objects.count()) == (waiting, 1)
     with pytest.raises(RequestConflictError) as caught:
-        save_content(vacancy, {"title": "B", "location": "Ghent"}, author=user("ed"), at=NOW)
+        save_content(vacancy, Edit({"title": "B", "location": "Ghent"}), author=user("ed"), at=NOW)
     assert caught.value.message_dict == {"title": [text]}
     shown = ed.post(
         f"{LIST}import/", {"file": SimpleUploadedFile("v.csv", f"id,title\n{vacancy.pk},B".encode())}
     )
     [error] = shown.context["wrong"][0].errors
     assert (error.column, error.received, error.message) == ("Title", "B", text)
-    assert save_content(vacancy, {"title": "B"}, author=eva, at=NOW).approval  # the own one
+    assert save_content(vacancy, Edit({"title": "B"}), author=eva, at=NOW).approval  # the own one
     assert outcomes(vacancy) == [REPLACED, WAITING]
 
 

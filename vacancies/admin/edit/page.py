@@ -35,7 +35,7 @@ from vacancies.fields import html_fields
 from vacancies.history.versions import Content
 from vacancies.models import State, Vacancy
 from vacancies.operations.approval_requests import SUBMITTED, RequestConflictError
-from vacancies.operations.save import Saved, save_content
+from vacancies.operations.save import Edit, Saved, save_content
 from vacancies.quality import content_warnings, with_warnings
 
 
@@ -118,9 +118,12 @@ class EditPage:
         wanted = {name: each for name, each in wanted.items() if decisions.get(name) != conflict.THEIRS}
         try:
             saved = save_content(
-                self.vacancy or Vacancy(), wanted, author=self.request.user, at=timezone.now(),
+                self.vacancy or Vacancy(),
+                Edit(wanted),
+                author=self.request.user,
+                at=timezone.now(),
                 overrides={(waiting, name) for name, choice in decisions.items() if choice == conflict.MINE},
-            )  # fmt: skip
+            )
         except RequestConflictError as error:
             return self._ask(conflict.merge_request(error, wanted), error)
         except ValidationError as error:

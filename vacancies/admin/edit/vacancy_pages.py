@@ -15,7 +15,7 @@ from vacancies.admin.edit.conflict import merge_posted, merged_data
 from vacancies.admin.edit.forms import make_forms
 from vacancies.history.diff import differences
 from vacancies.models import Vacancy
-from vacancies.operations.save import plan_save
+from vacancies.operations.save import Edit, plan_save
 from vacancies.previews import token_for
 
 
@@ -73,7 +73,7 @@ class VacancyPages(AdminPages):
         if not forms.is_valid():
             return HttpResponse(status=422)
         try:
-            plan = plan_save(Vacancy.objects.get(pk=vacancy.pk), forms.content(), at=timezone.now())
+            plan = plan_save(Vacancy.objects.get(pk=vacancy.pk), Edit(forms.content()), at=timezone.now())
         except ValidationError:
             return HttpResponse(status=422)
         found = differences(plan.before, plan.after)

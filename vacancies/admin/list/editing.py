@@ -26,7 +26,7 @@ from vacancies.dates import end_of_day, last_day
 from vacancies.history.versions import Content, as_json
 from vacancies.models import Vacancy
 from vacancies.operations.approval_requests import SUBMITTED
-from vacancies.operations.save import SaveConflictError, save_content
+from vacancies.operations.save import Edit, SaveConflictError, save_content
 
 SAVE = "_save"
 VIEW_ALL = f"{VIEW_VAR}=all"
@@ -163,7 +163,7 @@ class ListEditing:
                     continue
                 wanted, base = form.contents(until)
                 try:
-                    done = save_content(vacancy, wanted, base=base, author=request.user, at=at)
+                    done = save_content(vacancy, Edit(wanted, base=base), author=request.user, at=at)
                 except SaveConflictError as error:  # shows what is stored now, to choose again
                     conflict = " ".join(getattr(error, "messages", [CONFLICT % {"vacancy": vacancy}]))
                     failed[pk] = row_form(Vacancy.objects.get(pk=pk), conflicts=[conflict])

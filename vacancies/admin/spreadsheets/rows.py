@@ -37,7 +37,7 @@ from vacancies.history.diff import Difference, differences, field_labels, marked
 from vacancies.history.versions import Content
 from vacancies.models import State, Vacancy, Version
 from vacancies.operations.approval_requests import SUBMITTED, check_conflicts, waiting_request
-from vacancies.operations.save import Plan, plan_save, save_content, set_values
+from vacancies.operations.save import Edit, Plan, plan_save, save_content, set_values
 
 RECEIVED = 80  # characters of a text in an error
 
@@ -180,7 +180,7 @@ class Import:
             _guess_language(form, result)
         content = form_content(form) | places
         try:
-            plan = plan_save(vacancy or Vacancy(), content, at=timezone.now())
+            plan = plan_save(vacancy or Vacancy(), Edit(content), at=timezone.now())
             if plan.requested and vacancy and (waiting := waiting_request(vacancy)):
                 check_conflicts(waiting, plan.requested, request.user)
         except ValidationError as error:
@@ -198,7 +198,7 @@ class Import:
         return result, form, content
 
     def _save(self, result: RowResult, form: Any, content: Content, at: datetime) -> None:
-        saved = save_content(form.instance, content, author=self.request.user, at=at)
+        saved = save_content(form.instance, Edit(content), author=self.request.user, at=at)
         version = Version.objects.filter(vacancy=saved.vacancy.pk, author=self.request.user, created_at=at)
         self.first_version = self.first_version or version.values_list("pk", flat=True).first()
         message = self.page.construct_change_message(self.request, form, [], add=result.is_new)
