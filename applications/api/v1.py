@@ -17,7 +17,7 @@ from applications.api import schema
 from applications.models import Application, HistoryEntry
 from applications.querysets import ApplicationQuerySet
 from jobsite.api import caching
-from jobsite.api.openapi import documented, example, operation
+from jobsite.api.openapi import Operation, SuccessResponse, documented, example
 from jobsite.api.pagination import Unpaged
 from jobsite.api.serializers import ItemSerializer, PlainItemSerializer
 from jobsite.api.viewsets import ReadOnlyViewSet
@@ -88,23 +88,25 @@ class ApplicationSerializer(PlainItemSerializer):
 
 
 @extend_schema_view(
-    list=operation(
+    list=Operation(
         id="listMyApplications",
         summary="List my applications",
         description="The vacancies that the signed-in user applied to, newest application first, in any "
         "state of the vacancy. `status` is in the language of `Accept-Language`.",
         tag="Applications",
         takes=[schema.ACCEPT_LANGUAGE],
-        response=ApplicationSerializer(many=True),
-        answer="All applications of the user.",
-        examples={
-            "One application": {"data": [example(schema.APPLICATION)]},
-            "None": {"data": []},
-        },
+        response=SuccessResponse(
+            serializer=ApplicationSerializer(many=True),
+            description="All applications of the user.",
+            examples={
+                "One application": {"data": [example(schema.APPLICATION)]},
+                "None": {"data": []},
+            },
+            headers=("Content-Language",),
+            is_private=True,
+        ),
         credentials=[{"bearer": []}, {"session": []}],
         errors=(401,),
-        headers=("Content-Language",),
-        is_private=True,
     )
 )
 class ApplicationViewSet(ReadOnlyViewSet):

@@ -371,7 +371,7 @@ def complete(result: JsonObject, **kwargs: object) -> JsonObject:
     schemas = components["schemas"] = {**components["schemas"], **SCHEMAS}
     for path, methods in result["paths"].items():
         for described in methods.values():
-            if "x-examples" in described:  # declared by operation()
+            if "x-examples" in described:  # declared by an Operation
                 _complete_operation(path, described, schemas)
             described.setdefault("security", [])  # drf-spectacular leaves an empty list out
     names = {name: _plain(name, schema) for name, schema in schemas.items()}

@@ -1,11 +1,12 @@
 """How apps declare items and operations for the OpenAPI document.
 
-An app declares an operation with `operation()` and the keys of an item with `documented()`. The types of an
+An app declares an operation with `Operation` and the keys of an item with `documented()`. The types of an
 item are declared, not derived from models: the document is the same on every version of Django, and a changed
 column does not change the API unnoticed.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from django.conf import settings
@@ -120,51 +121,61 @@ class ItemExtension(OpenApiSerializerExtension):
         }
 
 
-def operation(
-    *,
-    id: str,
-    summary: str,
-    description: str,
-    tag: str,
-    response: object,
-    examples: Mapping[str, object],
-    answer: str,
-    takes: Collection[OpenApiParameter] = (),
-    credentials: list[dict[str, list[str]]] | None = None,
-    errors: Collection[int] = (),
-    is_deprecated: bool = False,
-    headers: Collection[str] = (),
-    is_private: bool = False,
-    links: Mapping[str, JsonObject] | None = None,
-) -> Callable[[Any], Any]:
-    """`extend_schema` for an operation of the API.
+@dataclass(frozen=True, kw_only=True)
+class SuccessResponse:
+    """The 200 of an operation: its `serializer`, and full bodies as `examples` by title. `headers` are those
+    in addition to the usual ones, `links` the operations that take values of it. A response that `is_private`
+    is not cached, so it has no ETag."""
 
-    `response` is the serializer of a 200, `answer` its description, `examples` full bodies by title. `errors`
-    are the statuses in addition to those of every operation. `credentials` are the OpenAPI security
-    requirements, by default none: a public operation. `headers` are the headers of a 200 in addition to the
-    usual ones. A response that `is_private` is not cached, so it has no ETag. `links` are the operations that
-    take values of a 200.
+    serializer: object
+    description: str
+    examples: Mapping[str, object]
+    headers: Collection[str] = ()
+    links: Mapping[str, JsonObject] | None = None
+    is_private: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """An operation of the API, and a decorator of its view, for `extend_schema_view`.
+
+    It `takes` parameters. `errors` are the statuses in addition to those of every operation. `credentials`
+    are the OpenAPI security requirements, by default none: a public operation.
     """
-    return extend_schema(
-        operation_id=id,
-        summary=summary,
-        description=description,
-        tags=[tag],
-        parameters=list(takes),
-        auth=credentials or [],  # type: ignore[arg-type]  # OpenAPI security requirements
-        responses={
-            200: OpenApiResponse(response, description=answer),
-            **{status: OpenApiResponse(reference("Problem")) for status in errors},
-        },
-        deprecated=is_deprecated,
-        filters=False,  # declared by `takes`
-        extensions={
-            "x-examples": titled(examples),
-            "x-headers": list(headers),
-            "x-private": is_private,
-            "x-links": links or {},
-        },
-    )
+
+    id: str
+    summary: str
+    description: str
+    tag: str
+    response: SuccessResponse
+    takes: Collection[OpenApiParameter] = ()
+    credentials: list[dict[str, list[str]]] | None = None
+    errors: Collection[int] = ()
+    is_deprecated: bool = False
+
+    def __call__(self, view: Any) -> Any:
+        success = self.response
+        decorate = extend_schema(
+            operation_id=self.id,
+            summary=self.summary,
+            description=self.description,
+            tags=[self.tag],
+            parameters=list(self.takes),
+            auth=self.credentials or [],  # type: ignore[arg-type]  # OpenAPI security requirements
+            responses={
+                200: OpenApiResponse(success.serializer, description=success.description),
+                **{status: OpenApiResponse(reference("Problem")) for status in self.errors},
+            },
+            deprecated=self.is_deprecated,
+            filters=False,  # declared by `takes`
+            extensions={
+                "x-examples": titled(success.examples),
+                "x-headers": list(success.headers),
+                "x-private": success.is_private,
+                "x-links": success.links or {},
+            },
+        )
+        return decorate(view)
 
 
 def titled(examples: Mapping[str, object]) -> JsonObject:

@@ -10,7 +10,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from jobsite.api.absolute_urls import absolute
-from jobsite.api.openapi import OPTIONAL_CREDENTIALS, PAGING, documented, operation
+from jobsite.api.openapi import OPTIONAL_CREDENTIALS, PAGING, Operation, SuccessResponse, documented
 from jobsite.api.permissions import InternalAccess
 from jobsite.api.viewsets import mark_deprecated
 from vacancies.api import schema
@@ -66,26 +66,30 @@ class VacancySerializer(VacancyItemSerializer):
 
 
 @extend_schema_view(
-    list=operation(
+    list=Operation(
         id="listVacanciesV0_1",
         summary="List vacancies (v0.1)",
         description="Published public vacancies with single-value fields, newest first.",
         tag="Vacancies v0.1",
         takes=PAGING,
-        response=VacancySerializer(many=True),
-        answer="A page of vacancies.",
-        examples=schema.page_examples("/v0.1/vacancies", VacancySerializer.Meta.fields),
+        response=SuccessResponse(
+            serializer=VacancySerializer(many=True),
+            description="A page of vacancies.",
+            examples=schema.page_examples("/v0.1/vacancies", VacancySerializer.Meta.fields),
+        ),
         is_deprecated=bool(settings.V0_1_DEPRECATED_AT),
     ),
-    internal=operation(
+    internal=Operation(
         id="listInternalVacanciesV0_1",
         summary="List internal vacancies (v0.1)",
         description="Vacancies published for internal use, newest first. " + schema.INTERNAL,
         tag="Vacancies v0.1",
         takes=PAGING,
-        response=VacancySerializer(many=True),
-        answer="A page of internal vacancies.",
-        examples=schema.page_examples("/v0.1/vacancies/internal", VacancySerializer.Meta.fields),
+        response=SuccessResponse(
+            serializer=VacancySerializer(many=True),
+            description="A page of internal vacancies.",
+            examples=schema.page_examples("/v0.1/vacancies/internal", VacancySerializer.Meta.fields),
+        ),
         credentials=OPTIONAL_CREDENTIALS,
         errors=(401, 403),
         is_deprecated=bool(settings.V0_1_DEPRECATED_AT),

@@ -25,7 +25,7 @@ from forms_structure.models import Form
 from forms_structure.schema import submission_schema
 from jobsite.api import parameters
 from jobsite.api.absolute_urls import absolute
-from jobsite.api.openapi import OPTIONAL_CREDENTIALS, PAGING, documented, example, operation
+from jobsite.api.openapi import OPTIONAL_CREDENTIALS, PAGING, Operation, SuccessResponse, documented, example
 from jobsite.api.pagination import Unpaged
 from jobsite.api.permissions import InternalAccess, is_insider, is_protected
 from jobsite.api.serializers import AddressField, ItemSerializer, PageField
@@ -149,54 +149,62 @@ _LIST_TAKES = (*PAGING, schema.SORT, schema.fields_parameter(VacancySerializer.M
 
 
 @extend_schema_view(
-    list=operation(
+    list=Operation(
         id="listVacancies",
         summary="List vacancies",
         description="Published public vacancies, newest first unless sorted otherwise.",
         tag="Vacancies",
         takes=_LIST_TAKES,
-        response=VacancySerializer(many=True),
-        links=schema.OF_LISTS,
-        answer="A page of vacancies.",
-        examples=schema.page_examples("/v1/vacancies", VacancySerializer.Meta.fields)
-        | schema.sparse_examples("/v1/vacancies"),
+        response=SuccessResponse(
+            serializer=VacancySerializer(many=True),
+            description="A page of vacancies.",
+            examples=schema.page_examples("/v1/vacancies", VacancySerializer.Meta.fields)
+            | schema.sparse_examples("/v1/vacancies"),
+            links=schema.OF_LISTS,
+        ),
     ),
-    hot=operation(
+    hot=Operation(
         id="listHotVacancies",
         summary="List hot vacancies",
         description="Featured public vacancies.",
         tag="Vacancies",
         takes=_LIST_TAKES,
-        response=VacancySerializer(many=True),
-        links=schema.OF_LISTS,
-        answer="A page of hot vacancies.",
-        examples=schema.page_examples("/v1/vacancies/hot", VacancySerializer.Meta.fields, is_hot=True),
+        response=SuccessResponse(
+            serializer=VacancySerializer(many=True),
+            description="A page of hot vacancies.",
+            examples=schema.page_examples("/v1/vacancies/hot", VacancySerializer.Meta.fields, is_hot=True),
+            links=schema.OF_LISTS,
+        ),
     ),
-    internal=operation(
+    internal=Operation(
         id="listInternalVacancies",
         summary="List internal vacancies",
         description="Vacancies published for internal use, including those for both audiences, newest first "
         "unless sorted otherwise. " + schema.INTERNAL,
         tag="Vacancies",
         takes=_LIST_TAKES,
-        response=VacancySerializer(many=True),
-        links=schema.OF_LISTS,
-        answer="A page of internal vacancies.",
-        examples=schema.page_examples("/v1/vacancies/internal", VacancySerializer.Meta.fields),
+        response=SuccessResponse(
+            serializer=VacancySerializer(many=True),
+            description="A page of internal vacancies.",
+            examples=schema.page_examples("/v1/vacancies/internal", VacancySerializer.Meta.fields),
+            links=schema.OF_LISTS,
+        ),
         credentials=OPTIONAL_CREDENTIALS,
         errors=(401, 403),
     ),
-    hot_internal=operation(
+    hot_internal=Operation(
         id="listHotInternalVacancies",
         summary="List hot internal vacancies",
         description="Hot vacancies published for internal use. " + schema.INTERNAL,
         tag="Vacancies",
         takes=_LIST_TAKES,
-        response=VacancySerializer(many=True),
-        links=schema.OF_LISTS,
-        answer="A page of hot internal vacancies.",
-        examples=schema.page_examples(
-            "/v1/vacancies/hot/internal", VacancySerializer.Meta.fields, is_hot=True
+        response=SuccessResponse(
+            serializer=VacancySerializer(many=True),
+            description="A page of hot internal vacancies.",
+            examples=schema.page_examples(
+                "/v1/vacancies/hot/internal", VacancySerializer.Meta.fields, is_hot=True
+            ),
+            links=schema.OF_LISTS,
         ),
         credentials=OPTIONAL_CREDENTIALS,
         errors=(401, 403),
@@ -268,21 +276,23 @@ class RenderedForm(NamedTuple):
 
 
 @extend_schema_view(
-    retrieve=operation(
+    retrieve=Operation(
         id="getVacancy",
         summary="Get one vacancy",
         description="One published vacancy, public or internal, with all its keys. Where internal vacancies "
         "are limited, they return 404 without permission.",
         tag="Vacancies",
         takes=(schema.ID, schema.PREVIEW),
-        response=VacancySerializer,
-        links=schema.OF_VACANCIES,
-        answer="The vacancy.",
-        examples={"A vacancy": {"data": example(schema.VACANCY, VacancySerializer.Meta.fields)}},
+        response=SuccessResponse(
+            serializer=VacancySerializer,
+            description="The vacancy.",
+            examples={"A vacancy": {"data": example(schema.VACANCY, VacancySerializer.Meta.fields)}},
+            links=schema.OF_VACANCIES,
+        ),
         credentials=OPTIONAL_CREDENTIALS,
         errors=(404,),
     ),
-    form=operation(
+    form=Operation(
         id="getVacancyForm",
         summary="Get the application form of a vacancy",
         description="Sections, fields, options and conditional fields, for clients that may see the vacancy. "
@@ -290,15 +300,17 @@ class RenderedForm(NamedTuple):
         "header `Apply` is present if the vacancy accepts applications.",
         tag="Forms",
         takes=(schema.ID, schema.PREVIEW),
-        response=forms_v1.SectionSerializer(many=True),
-        links=schema.OF_FORMS,
-        answer="The sections of the form.",
-        examples={"A form": {"data": [forms_schema.EXAMPLE]}},
+        response=SuccessResponse(
+            serializer=forms_v1.SectionSerializer(many=True),
+            description="The sections of the form.",
+            examples={"A form": {"data": [forms_schema.EXAMPLE]}},
+            headers=("Form-Version", "Content-Language", "Apply"),
+            links=schema.OF_FORMS,
+        ),
         credentials=OPTIONAL_CREDENTIALS,
         errors=(404,),
-        headers=("Form-Version", "Content-Language", "Apply"),
     ),
-    form_schema=operation(
+    form_schema=Operation(
         id="getVacancyFormSchema",
         summary="Get the JSON Schema of a submission of that form",
         description="A JSON Schema (2020-12) of a valid submission, with conditions as if/then, and the "
@@ -307,13 +319,15 @@ class RenderedForm(NamedTuple):
         "checkbox, the name of a file. Hidden fields are omitted.",
         tag="Forms",
         takes=(schema.ID, schema.PREVIEW),
-        response=forms_v1.FormSchemaSerializer,
-        links=schema.OF_FORMS,
-        answer="The version of the form and the schema.",
-        examples={"A schema": {"data": example(forms_schema.FORM_SCHEMA)}},
+        response=SuccessResponse(
+            serializer=forms_v1.FormSchemaSerializer,
+            description="The version of the form and the schema.",
+            examples={"A schema": {"data": example(forms_schema.FORM_SCHEMA)}},
+            headers=("Form-Version", "Content-Language"),
+            links=schema.OF_FORMS,
+        ),
         credentials=OPTIONAL_CREDENTIALS,
         errors=(404,),
-        headers=("Form-Version", "Content-Language"),
     ),
 )
 class SingleVacancyViewSet(ReadOnlyViewSet):
@@ -485,16 +499,18 @@ def count_facts(index: Index, scopes: Mapping[str, BitMap64]) -> list[JsonObject
 
 
 @extend_schema_view(
-    list=operation(
+    list=Operation(
         id="listFilters",
         summary="List filters",
         description="Filters and options in use, with the number of public vacancies of each option. "
         "With `filter[...]`, the numbers of a filter's options are those under all the other filters.",
         tag="Filters",
         takes=schema.FACETS,
-        response=FilterSerializer(many=True),
-        answer="All filters in use.",
-        examples={"Filters": {"data": [example(schema.FILTER)]}},
+        response=SuccessResponse(
+            serializer=FilterSerializer(many=True),
+            description="All filters in use.",
+            examples={"Filters": {"data": [example(schema.FILTER)]}},
+        ),
     )
 )
 class FilterViewSet(ReadOnlyViewSet):
