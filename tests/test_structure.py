@@ -20,6 +20,7 @@ SOURCES = [
 ADMINS: list[Any] = list(admin.site._registry.values())
 MODULES_MAX = 20  # in a folder
 TEMPLATES_MAX = 15
+ARGUMENTS_MAX = 6  # of a function, self and cls aside
 
 
 def is_ours(cls: type) -> bool:
@@ -62,3 +63,17 @@ def test_no_two_classes_have_one_name() -> None:
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     found[node.name].append(str(path))
     assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
+
+
+def test_no_function_has_more_than_six_arguments() -> None:
+    """Acts that need more receive an object, such as `Move`, that says once what they are."""
+    found = {}
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                given = node.args
+                every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+                names = [each.arg for each in every if each and each.arg not in ("self", "cls")]
+                if len(names) > ARGUMENTS_MAX:
+                    found[f"{path}: {node.name}"] = names
+    assert found == {}
