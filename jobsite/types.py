@@ -1,5 +1,6 @@
 """Types that several packages use."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest
@@ -20,3 +21,4 @@ class UserRequest(HttpRequest):
     """A request of a view that only signed-in users reach, such as those of the admin. For annotations."""
 
     user: "User"
+    once: dict[Callable[..., Any], Any]  # the answers of functions that are `once_per_request`

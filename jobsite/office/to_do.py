@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from applications.admin.list.filters import undecided_before
 from applications.admin.page.origins import to_inform
 from applications.models import Application, HistoryEntry, Stage
+from jobsite.admin.once import once_per_request
 from jobsite.types import StrOrPromise, UserRequest
 from vacancies.access import scope_to_brands
 from vacancies.admin.dashboard import MAX_ROWS, address, approves
@@ -46,11 +47,10 @@ def unread(request: UserRequest) -> QuerySet:
     return scope_to_brands(request.user, Application.objects.filter(read_at=None), "vacancy")
 
 
+@once_per_request
 def unread_count(request: UserRequest) -> str:
-    """Return the number of unread applications. One query per request."""
-    if not hasattr(request, "_unread_applications"):
-        request._unread_applications = capped(unread(request))  # type: ignore[attr-defined]
-    return request._unread_applications  # type: ignore[attr-defined]
+    """Return the number of unread applications."""
+    return capped(unread(request))
 
 
 def capped(rows: QuerySet) -> str:

@@ -13,6 +13,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from jobsite.admin.charts import sparkline
+from jobsite.admin.once import once_per_request
 from jobsite.text.formats import format_datetime
 from jobsite.types import UserRequest
 from vacancies.access import brands_of, readable_by
@@ -27,21 +28,19 @@ TREND = 90  # days
 WEEK = 7
 
 
+@once_per_request
 def approves(request: UserRequest) -> bool:
-    """Whether the menu of the user has the requests for approval. One query per request."""
-    if not hasattr(request, "_approves"):
-        strict = brands_of(request.user).filter(requires_approval=True)
-        request._approves = request.user.has_perm(APPROVE) and strict.exists()  # type: ignore[attr-defined]
-    return request._approves  # type: ignore[attr-defined]
+    """Whether the menu of the user has the requests for approval."""
+    strict = brands_of(request.user).filter(requires_approval=True)
+    return request.user.has_perm(APPROVE) and strict.exists()
 
 
+@once_per_request
 def waiting_count(request: UserRequest) -> int:
     """Return the number of the user's vacancies that wait for approval, as their list has it. It is never a
-    stored one: somebody waits for it. One query per request."""
-    if not hasattr(request, "_waiting_for_approval"):
-        own = Vacancy.objects.editable_by(request.user).exclude(status=VacancyStatus.ARCHIVED)
-        request._waiting_for_approval = waiting_for_approval(own).count()  # type: ignore[attr-defined]
-    return request._waiting_for_approval  # type: ignore[attr-defined]
+    stored one: somebody waits for it."""
+    own = Vacancy.objects.editable_by(request.user).exclude(status=VacancyStatus.ARCHIVED)
+    return waiting_for_approval(own).count()
 
 
 def waiting_badge(request: UserRequest) -> str:

@@ -33,6 +33,7 @@ from applications.models import Access, Application, Message, Stage, StageChange
 from applications.operations import Move, move_if_unchanged, undo_moves
 from applications.querysets import ApplicationQuerySet
 from jobsite.admin.base import as_id
+from jobsite.admin.once import once_per_request
 from jobsite.admin.selection import way_back
 from jobsite.days import days_after
 from jobsite.languages import LANGUAGES, site_language
@@ -245,11 +246,10 @@ def status_context(stage: Stage) -> dict[str, object]:
     }
 
 
-def stages(request: Any) -> list[Stage]:
-    """Return the stages in order, read once per request: the admin asks for its actions several times."""
-    if not hasattr(request, "stages"):
-        request.stages = list(Stage.objects.all())
-    return request.stages
+@once_per_request  # the admin asks for its actions several times
+def stages(request: UserRequest) -> list[Stage]:
+    """Return the stages in order."""
+    return list(Stage.objects.all())
 
 
 def stage_sent_by(request: UserRequest) -> Stage:
