@@ -61,9 +61,7 @@ class BulkEmailPages(ApplicationPages):
         stage = self._chosen_stage(request)
         mailing = Mailing(template, base_url(request), request.POST) if template else None
         data = request.POST if mailing and "confirmed" in request.POST else None
-        initial = request.POST.dict()  # what was chosen for the preview
-        options: dict[str, Any] = {"has_email": True, "initial": initial}
-        move = MovePages.form(request, stage, selection, data, **options) if stage else None
+        move = MovePages.form(request, stage, selection, data, has_email=True) if stage else None
         is_valid = mailing and mailing.is_valid() and not (move and move.errors)
         if mailing and data and is_valid and len(selection) <= MAX_EMAILS:
             self._send_all(request, selection, mailing, move)

@@ -93,10 +93,22 @@ class MovePages(ApplicationPages):
 
     @staticmethod
     def form(
-        request: UserRequest, stage: Stage, selection: ApplicationSelection, data: Any = None, **options: Any
+        request: UserRequest,
+        stage: Stage,
+        selection: ApplicationSelection,
+        data: Any = None,
+        *,
+        has_email: bool = False,
     ) -> MoveForm:
-        fills = filled_by(selection.seen, stage, user=request.user)
-        return MoveForm(data, stage=stage, applications=selection.seen, fills=fills, **options)
+        """Return the form of a move. A page that writes another email keeps in it what was chosen before."""
+        return MoveForm(
+            data,
+            stage=stage,
+            applications=selection.seen,
+            has_email=has_email,
+            fills=filled_by(selection.seen, stage, user=request.user),
+            initial=request.POST.dict() if has_email else None,
+        )
 
     def move_and_report(
         self, request: UserRequest, selection: ApplicationSelection, form: MoveForm

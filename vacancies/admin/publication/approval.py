@@ -1,7 +1,5 @@
 """Requests for approval in the admin, and the page where a colleague decides."""
 
-from typing import Any
-
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -131,19 +129,20 @@ class ApprovalPages(AdminPages):
 
     def _decide(self, request: UserRequest, vacancy: Vacancy, note: str) -> None:
         """Do what the pressed button says. Raises ValidationError."""
-        how: dict[str, Any] = {"vacancy": vacancy, "at": timezone.now(), "author": request.user}
+        at, user = timezone.now(), request.user
         if "withdraw" in request.POST:
             if not self.admin.has_change_permission(request, vacancy):
                 raise PermissionDenied
-            withdraw_request(**how)
+            withdraw_request(vacancy=vacancy, at=at, author=user)
             text = _("The request was withdrawn.")
         elif not request.user.has_perm(APPROVE):
             raise PermissionDenied
         elif "send_back" in request.POST:
-            send_back(note=note, **how)
+            send_back(vacancy=vacancy, note=note, at=at, author=user)
             text = _("The vacancy was sent back.")
         elif "approve" in request.POST:
-            _approval, missing = approve(seen=request.POST.get("seen", ""), note=note, **how)
+            seen = request.POST.get("seen", "")
+            _approval, missing = approve(vacancy=vacancy, seen=seen, note=note, at=at, author=user)
             text = _("The request was approved.")
             if missing:
                 names = _("Not applied because they no longer exist: %(names)s.")
