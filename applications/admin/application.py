@@ -276,7 +276,8 @@ class ApplicationAdmin(BrandScopedAdmin):
 
     def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
         response = super().history_view(request, object_id, **kwargs)
-        log_access(request.user, Access.VIEW, int(object_id))
+        if response.status_code == 200:
+            log_access(request.user, Access.VIEW, int(object_id))
         return response
 
     def render_change_form(
