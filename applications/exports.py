@@ -15,7 +15,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from applications.models import Application, FormSnapshot, Submission
-from applications.models.application import reason_label
+from applications.models.stage import reason_label
 from applications.querysets import ApplicationQuerySet
 from applications.submissions.answers import answers
 from forms_structure.structure import walk

@@ -103,11 +103,8 @@ def _places(parts: list[str], among: Collection[str], *, is_named: bool = False)
     """Return the places that the parts of a text between commas name. `is_named`: so is their country."""
     *rest, last = parts
     if rest:
-        for country in among or countries():
-            if region := _region(last, country):
-                inside = [place for part in rest if (place := _city(part, [country], region))]
-                if inside and (len(inside) == 1 or _are_near(inside)):
-                    return inside[:1]
+        if inside := _in_region(rest, last, among):
+            return [inside]
         if country := _country(last):
             return _places(rest, [country], is_named=True) if country in countries() else []
     elif _country(last) and not is_named:
@@ -124,6 +121,16 @@ def _places(parts: list[str], among: Collection[str], *, is_named: bool = False)
     if _are_near(found):
         return found[:1]
     return [] if is_region and len(found) == 2 else found
+
+
+def _in_region(parts: list[str], region: str, among: Collection[str]) -> _Place | None:
+    """Return the place that `parts` name in the region of this name, if all of them mean one."""
+    for country in among or countries():
+        if code := _region(region, country):
+            inside = [place for part in parts if (place := _city(part, [country], code))]
+            if inside and (len(inside) == 1 or _are_near(inside)):
+                return inside[0]
+    return None
 
 
 def _city(text: str, among: Collection[str], region: str = "", *, is_named: bool = False) -> _Place | None:

@@ -21,7 +21,7 @@ from unfold.views import ChangeList
 from applications.admin.access_log import log_access
 from applications.admin.interviews.pages import InterviewPages
 from applications.admin.interviews.slots import SlotPages
-from applications.admin.list.adding import ADD, add_view
+from applications.admin.list.adding import ADD, AddingPage
 from applications.admin.list.board import BoardPages
 from applications.admin.list.bulk_actions import ACTIONS
 from applications.admin.list.bulk_email import BulkEmailPages
@@ -147,7 +147,7 @@ class ApplicationAdmin(BrandScopedAdmin):
         return request.user.has_perm(ADD)
 
     def add_view(self, request: UserRequest, *args: object, **kwargs: object) -> HttpResponse:
-        return add_view(self, request)
+        return AddingPage(self).add_view(request)
 
     # --- columns ---
 
@@ -276,7 +276,8 @@ class ApplicationAdmin(BrandScopedAdmin):
 
     def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
         response = super().history_view(request, object_id, **kwargs)
-        log_access(request.user, Access.VIEW, int(object_id))
+        if response.status_code == 200:
+            log_access(request.user, Access.VIEW, int(object_id))
         return response
 
     def render_change_form(

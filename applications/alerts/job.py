@@ -78,19 +78,7 @@ def _tell(
     at: datetime,
 ) -> None:
     """Queue the emails of `alerts` about their `news`, and mark what they told: also what they only count."""
-    hopeful = [alert for alert in alerts if news.get((alert.query, alert.brand_id))]
-    told: dict[int, BitMap64] = defaultdict(BitMap64)
-    rows = ToldVacancy.objects.filter(alert__in=hopeful).values_list("alert", "vacancy")
-    for alert_id, vacancy in rows.iterator(chunk_size=5000):
-        told[alert_id].add(vacancy)
-    # one may have been deleted meanwhile
-    new = Vacancy.objects.filter(publish_from__gte=min(starts.values(), default=at)).order_by()
-    existing = BitMap64(new.values_list("pk", flat=True))
-    chosen: dict[int, list[int]] = {}
-    for alert in hopeful:
-        since, fresh = alert.told_at - BEGAN_BEFORE, existing - told[alert.pk]
-        if pks := [pk for pk in news[alert.query, alert.brand_id] if pk in fresh and starts[pk] > since]:
-            chosen[alert.pk] = pks
+    chosen = _not_told_yet(alerts, news, starts, at=at)
     shown = Vacancy.objects.with_related({"title", "location", "brand", "url"})
     vacancies = shown.in_bulk({pk for pks in chosen.values() for pk in pks[:VACANCIES_MAX]})
     emails = NewsEmails(base_url=base_url, at=at)
@@ -106,6 +94,30 @@ def _tell(
     for alert in alerts:
         if alert.ends_at <= at:
             _ask(alert, base_url=base_url, at=at)
+
+
+def _not_told_yet(
+    alerts: list[JobAlert],
+    news: dict[tuple[str, int | None], list[int]],
+    starts: dict[int, datetime],
+    *,
+    at: datetime,
+) -> dict[int, list[int]]:
+    """Return the vacancies among the `news` that each alert has not told yet, by the id of the alert."""
+    hopeful = [alert for alert in alerts if news.get((alert.query, alert.brand_id))]
+    told: dict[int, BitMap64] = defaultdict(BitMap64)
+    rows = ToldVacancy.objects.filter(alert__in=hopeful).values_list("alert", "vacancy")
+    for alert_id, vacancy in rows.iterator(chunk_size=5000):
+        told[alert_id].add(vacancy)
+    # one may have been deleted meanwhile
+    new = Vacancy.objects.filter(publish_from__gte=min(starts.values(), default=at)).order_by()
+    existing = BitMap64(new.values_list("pk", flat=True))
+    chosen: dict[int, list[int]] = {}
+    for alert in hopeful:
+        since, fresh = alert.told_at - BEGAN_BEFORE, existing - told[alert.pk]
+        if pks := [pk for pk in news[alert.query, alert.brand_id] if pk in fresh and starts[pk] > since]:
+            chosen[alert.pk] = pks
+    return chosen
 
 
 def _ask(alert: JobAlert, *, base_url: str, at: datetime) -> None:

@@ -2,15 +2,8 @@
 
 from applications.models.access import Access, AccessLog, Token
 from applications.models.alert import JobAlert, ToldVacancy
-from applications.models.application import (
-    Application,
-    HistoryEntry,
-    Reason,
-    Stage,
-    StageChange,
-    Status,
-    without_undone,
-)
+from applications.models.application import Application, StageChange, without_undone
+from applications.models.history_entry import HistoryEntry
 from applications.models.interview import CalendarFeed, Participant
 from applications.models.invitation import Invitation
 from applications.models.message import (
@@ -25,6 +18,7 @@ from applications.models.message import (
 from applications.models.origin import ConsentRequest, Origin
 from applications.models.scorecard import Scorecard
 from applications.models.slot import Offer, Slot, SlotSet
+from applications.models.stage import Reason, Stage, Status
 from applications.models.statistics import DailyApplications
 from applications.models.submission import (
     FormSnapshot,

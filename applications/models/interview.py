@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from applications.models.application import HistoryEntry
+from applications.models.history_entry import HistoryEntry
 from jobsite.text.names import person
 
 if TYPE_CHECKING:

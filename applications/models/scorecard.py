@@ -6,7 +6,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from applications.models.application import Application, HistoryEntry
+from applications.models.application import Application
+from applications.models.history_entry import HistoryEntry
 
 
 class Scorecard(models.Model):

@@ -8,7 +8,8 @@ from django.core.validators import MaxValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from applications.models.application import Application, HistoryEntry
+from applications.models.application import Application
+from applications.models.history_entry import HistoryEntry
 from jobsite.fields import WebURLField
 from vacancies.models import Vacancy
 

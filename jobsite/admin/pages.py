@@ -16,7 +16,8 @@ class AdminPages:
         self.admin = admin
 
     def urls(self) -> list[URLPattern]:
-        raise NotImplementedError
+        """Return the URLs below the list; none for a page in place of one of Django's."""
+        return []
 
     def object_urls(self, views: dict[str, Callable]) -> list[URLPattern]:
         """Return a URL below an object for each view, by name: "review" is at <pk>/review/ and is called

@@ -7,7 +7,7 @@ tables of an app are in the `checks` module of that app.
 import os
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date
 from email.utils import getaddresses, parseaddr
 from ipaddress import ip_network
@@ -35,106 +35,106 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1", None)
 @register(Tags.security)
 def settings_are_valid(**kwargs: object) -> list[CheckMessage]:
     """Report settings that would cause an error at the first request."""
-    messages: list[CheckMessage] = []
-    if settings.INTERNAL_ACCESS not in INTERNAL_ACCESS:
-        messages.append(
-            Error(
-                f"INTERNAL_ACCESS is {settings.INTERNAL_ACCESS!r}, not one of {', '.join(INTERNAL_ACCESS)}.",
-                id="jobsite.E001",
+    unknown = env.unknown(settings.BASE_DIR / ".env").items()
+    return [
+        *_settings_of_interface(),
+        *_settings_of_site(),
+        *_settings_of_storage(),
+        *_folders(),
+        *(
+            Warning(
+                f"{name} is no setting.", hint=f"Did you mean {meant}?" if meant else None, id="jobsite.W031"
             )
+            for name, meant in unknown
+        ),
+    ]
+
+
+def _settings_of_interface() -> Iterator[CheckMessage]:
+    if settings.INTERNAL_ACCESS not in INTERNAL_ACCESS:
+        yield Error(
+            f"INTERNAL_ACCESS is {settings.INTERNAL_ACCESS!r}, not one of {', '.join(INTERNAL_ACCESS)}.",
+            id="jobsite.E001",
         )
     for name in ("INTERNAL_NETWORKS", "TRUSTED_PROXIES"):
         for cidr in getattr(settings, name):
             try:
                 ip_network(cidr.strip(), strict=name == "TRUSTED_PROXIES")  # as gunicorn
             except ValueError:
-                messages.append(
-                    Error(f"{name} contains {cidr!r}, which is not a network.", id="jobsite.E002")
-                )
+                yield Error(f"{name} contains {cidr!r}, which is not a network.", id="jobsite.E002")
     for name in ("RATE_LIMIT", "SIGN_IN_RATE", "RESET_MAIL_RATE", "RECEIPT_RATE"):
         try:
             parse_rate(getattr(settings, name), name)
         except ImproperlyConfigured as error:
-            messages.append(Error(str(error), id="jobsite.E003"))
+            yield Error(str(error), id="jobsite.E003")
     if not 1 <= settings.PAGE_SIZE_MAX <= 1000:
-        messages.append(
-            Error(f"PAGE_SIZE_MAX is {settings.PAGE_SIZE_MAX}; it must be from 1 to 1000.", id="jobsite.E004")
+        yield Error(
+            f"PAGE_SIZE_MAX is {settings.PAGE_SIZE_MAX}; it must be from 1 to 1000.", id="jobsite.E004"
         )
-    if settings.PUBLIC_BASE_URL and not settings.PUBLIC_BASE_URL.startswith(("http://", "https://")):
-        messages.append(Error("PUBLIC_BASE_URL must start with http:// or https://.", id="jobsite.E005"))
     for name, pattern, allowed in (
         ("API_LICENSE", r"[-+.A-Za-z0-9() ]*", "an SPDX expression such as CC-BY-4.0"),
         ("API_CONTACT", r"|[^\s@/]+@[^\s@/]+", "an e-mail address"),
     ):
         value = getattr(settings, name)
         if not re.fullmatch(rf"https?://\S+|{pattern}", value):
-            messages.append(Error(f"{name} is {value!r}; it must be {allowed} or a URL.", id="jobsite.E020"))
-    try:
-        [(_name, address)] = getaddresses([settings.DEFAULT_FROM_EMAIL])
-        validate_email(address)
-    except (ValueError, ValidationError):
-        messages.append(
-            Error(
-                f"DEFAULT_FROM_EMAIL is {settings.DEFAULT_FROM_EMAIL!r}, which is no e-mail address.",
-                hint="Set it to an address such as jobs@example.com, or Jobs <jobs@example.com>.",
-                id="jobsite.E051",
-            )
-        )
-    if (ratio := contrast(settings.SITE_COLOR, LIGHT)) < MIN_CONTRAST:
-        shade = palette(settings.SITE_COLOR)["600"]
-        messages.append(
-            Warning(
-                f"SITE_COLOR is {settings.SITE_COLOR}, of contrast {ratio:.1f}: texts are {shade}.",
-                hint=f"A contrast of {MIN_CONTRAST} is readable. Choose a darker color, or keep it.",
-                id="jobsite.W038",
-            )
-        )
+            yield Error(f"{name} is {value!r}; it must be {allowed} or a URL.", id="jobsite.E020")
     for name in ("V0_1_DEPRECATED_AT", "V0_1_SUNSET_AT"):
         try:
             date.fromisoformat(getattr(settings, name) or "2000-01-01")
         except ValueError:
-            messages.append(Error(f"{name} must be a date such as 2027-01-31.", id="jobsite.E006"))
-    if not re.fullmatch(r"|pgbouncer|[1-9][0-9]*", settings.DATABASE_POOL):
-        messages.append(Error('DATABASE_POOL must be a number or "pgbouncer".', id="jobsite.E007"))
-    engines = [database["ENGINE"] for database in settings.DATABASES.values()]
-    if len(engines) > 1 and not all(engine.endswith("postgresql") for engine in engines):
-        messages.append(Error("REPLICA_URL and DATABASE_URL must both be PostgreSQL.", id="jobsite.E009"))
+            yield Error(f"{name} must be a date such as 2027-01-31.", id="jobsite.E006")
+
+
+def _settings_of_site() -> Iterator[CheckMessage]:
+    if settings.PUBLIC_BASE_URL and not settings.PUBLIC_BASE_URL.startswith(("http://", "https://")):
+        yield Error("PUBLIC_BASE_URL must start with http:// or https://.", id="jobsite.E005")
+    try:
+        [(_name, address)] = getaddresses([settings.DEFAULT_FROM_EMAIL])
+        validate_email(address)
+    except (ValueError, ValidationError):
+        yield Error(
+            f"DEFAULT_FROM_EMAIL is {settings.DEFAULT_FROM_EMAIL!r}, which is no e-mail address.",
+            hint="Set it to an address such as jobs@example.com, or Jobs <jobs@example.com>.",
+            id="jobsite.E051",
+        )
+    if (ratio := contrast(settings.SITE_COLOR, LIGHT)) < MIN_CONTRAST:
+        shade = palette(settings.SITE_COLOR)["600"]
+        yield Warning(
+            f"SITE_COLOR is {settings.SITE_COLOR}, of contrast {ratio:.1f}: texts are {shade}.",
+            hint=f"A contrast of {MIN_CONTRAST} is readable. Choose a darker color, or keep it.",
+            id="jobsite.W038",
+        )
     for host in settings.ALLOWED_HOSTS:
         if not re.fullmatch(r"\*|\.?[\w-]+(\.[\w-]+)*|\[[0-9a-fA-F:.]+\]", host):
-            messages.append(
-                Error(
-                    f"ALLOWED_HOSTS contains {host!r}, which is not a host name.",
-                    hint="Use names without scheme, port and path, and IPv6 addresses in brackets.",
-                    id="jobsite.E010",
-                )
+            yield Error(
+                f"ALLOWED_HOSTS contains {host!r}, which is not a host name.",
+                hint="Use names without scheme, port and path, and IPv6 addresses in brackets.",
+                id="jobsite.E010",
             )
+
+
+def _settings_of_storage() -> Iterator[CheckMessage]:
+    if not re.fullmatch(r"|pgbouncer|[1-9][0-9]*", settings.DATABASE_POOL):
+        yield Error('DATABASE_POOL must be a number or "pgbouncer".', id="jobsite.E007")
+    engines = [database["ENGINE"] for database in settings.DATABASES.values()]
+    if len(engines) > 1 and not all(engine.endswith("postgresql") for engine in engines):
+        yield Error("REPLICA_URL and DATABASE_URL must both be PostgreSQL.", id="jobsite.E009")
     if not re.search("locmem|dummy|jobsite.serving.cache", settings.CACHES["default"]["BACKEND"]):
-        messages.append(
-            Error(
-                "CACHE_URL is a cache that unpickles values: anyone who can write to it can execute code.",
-                hint="Use redis://, rediss:// or valkey://, or unset it.",
-                id="jobsite.E030",
-            )
+        yield Error(
+            "CACHE_URL is a cache that unpickles values: anyone who can write to it can execute code.",
+            hint="Use redis://, rediss:// or valkey://, or unset it.",
+            id="jobsite.E030",
         )
-    for key in filter(None, (settings.BACKUP_KEY, *settings.BACKUP_KEY_FALLBACKS)):
-        if len(key) < 50 or len(set(key)) < 10 or key == settings.SECRET_KEY:
-            messages.append(
-                Error(
-                    "BACKUP_KEY and each of BACKUP_KEY_FALLBACKS must be 50 or more random characters, and "
-                    "different from SECRET_KEY.",
-                    hint=NEW_KEY,
-                    id="jobsite.E031",
-                )
-            )
-            break
+    keys = [key for key in (settings.BACKUP_KEY, *settings.BACKUP_KEY_FALLBACKS) if key]
+    if any(len(key) < 50 or len(set(key)) < 10 or key == settings.SECRET_KEY for key in keys):
+        yield Error(
+            "BACKUP_KEY and each of BACKUP_KEY_FALLBACKS must be 50 or more random characters, and "
+            "different from SECRET_KEY.",
+            hint=NEW_KEY,
+            id="jobsite.E031",
+        )
     if settings.BACKUP_KEY_FALLBACKS and not settings.BACKUP_KEY:
-        messages.append(Error("BACKUP_KEY_FALLBACKS needs a BACKUP_KEY.", id="jobsite.E032"))
-    messages.extend(_folders())
-    messages.extend(
-        Warning(f"{name} is no setting.", hint=f"Did you mean {meant}?" if meant else None, id="jobsite.W031")
-        for name, meant in env.unknown(settings.BASE_DIR / ".env").items()
-    )
-    return messages
+        yield Error("BACKUP_KEY_FALLBACKS needs a BACKUP_KEY.", id="jobsite.E032")
 
 
 def _folders() -> list[CheckMessage]:

@@ -45,52 +45,64 @@ class SiteAudit:
     def __init__(self, get: Get, *, at: datetime, pks: set[int], progress: Callable[[], object]) -> None:
         self.get, self.at, self.pks, self.progress = get, at, pks, progress
         self.faults: list[str] = []
+        self.expected, self.seen = defaultdict[str, set[Any]](set), defaultdict[str, set[Any]](set)
+        self.listed: dict[str, list[Any]] = {}  # by host: the start and the id of the public vacancies
 
     def differences(self) -> Iterator[str]:
         """Yield every difference between the career site, as visitors see it, and the visibility rule."""
-        expected, seen = defaultdict[str, set[Any]](set), defaultdict[str, set[Any]](set)
         hosts = (
             Brand.objects.exclude(host="").values_list("host", flat=True) if settings.MULTI_BRANDING else ()
         )
-        listed: dict[str, list[Any]] = {host: [] for host in ("", *hosts)}
+        self.listed = {host: [] for host in ("", *hosts)}
         for vacancy in self.vacancies():
-            pk, status = vacancy.pk, self.status(vacancy)
-            host = vacancy.shown_brand.host if vacancy.shown_brand else ""
-            if pk in self.pks:
+            if vacancy.pk in self.pks:
                 self.progress()
-                answer: Any = self.get(vacancy.site_path, host)
-                expected[f"pages with status {status}"].add(pk)
-                seen[f"pages with status {answer.status_code}"].add(pk)
-                for posting in _POSTING.findall(answer.content.decode()):
-                    seen["JSON-LD"].add(pk)
-                    yield from self.compare_times(vacancy, json.loads(posting))
-            if status == 200:
-                if not Requisition.of(vacancy).is_for_open_applications:
-                    expected["job alerts"].add(pk)
-                sites, countries = self.count_places(vacancy)
-                is_described = (countries if vacancy.work_place == "remote" else sites) > 0
-                if pk in self.pks and is_described and any(getattr(vacancy, name) for name in _TEXTS):
-                    expected["JSON-LD"].add(pk)
-                jobs = sites or (countries if vacancy.work_place == "remote" else 0)
-                expected["/feeds/indeed.xml"] |= {f"{pk}-{number}" for number in range(1, jobs + 1)}
-                if not (vacancy.brand and vacancy.brand.vacancy_url):
-                    listed[host].append((vacancy.publish_from, pk))
+                yield from self.compare_page(vacancy)
+            if self.status(vacancy) == 200:
+                self.expect_in_lists(vacancy)
+        self.read_lists()
+        for name in sorted(self.expected.keys() | self.seen.keys()):
+            yield from compare(name, self.expected[name], self.seen[name])
+        yield from self.faults
+
+    def compare_page(self, vacancy: Vacancy) -> Iterator[str]:
+        """Read the page of `vacancy`. Yield the differences of its JSON-LD."""
+        answer: Any = self.get(vacancy.site_path, host_of(vacancy))
+        self.expected[f"pages with status {self.status(vacancy)}"].add(vacancy.pk)
+        self.seen[f"pages with status {answer.status_code}"].add(vacancy.pk)
+        for posting in _POSTING.findall(answer.content.decode()):
+            self.seen["JSON-LD"].add(vacancy.pk)
+            yield from self.compare_times(vacancy, json.loads(posting))
+
+    def expect_in_lists(self, vacancy: Vacancy) -> None:
+        """Note what has to contain the public `vacancy`."""
+        pk = vacancy.pk
+        if not Requisition.of(vacancy).is_for_open_applications:
+            self.expected["job alerts"].add(pk)
+        sites, countries = self.count_places(vacancy)
+        remote = countries if vacancy.work_place == "remote" else 0
+        is_described = any(getattr(vacancy, name) for name in _TEXTS)
+        if pk in self.pks and is_described and (remote if vacancy.work_place == "remote" else sites):
+            self.expected["JSON-LD"].add(pk)
+        jobs = sites or remote
+        self.expected["/feeds/indeed.xml"] |= {f"{pk}-{number}" for number in range(1, jobs + 1)}
+        if not (vacancy.brand and vacancy.brand.vacancy_url):
+            self.listed[host_of(vacancy)].append((vacancy.publish_from, pk))
+
+    def read_lists(self) -> None:
         everything = "", None
         news, _starts = matching({everything}, since=LONG_AGO, at=self.at)
-        seen["job alerts"] = set(news[everything])
-        seen["/feeds/indeed.xml"] = set(_JOB.findall(self.xml("/feeds/indeed.xml", "")))
-        for host, rows in listed.items():
+        self.seen["job alerts"] = set(news[everything])
+        self.seen["/feeds/indeed.xml"] = set(_JOB.findall(self.xml("/feeds/indeed.xml", "")))
+        for host, rows in self.listed.items():
             newest = sorted(rows, reverse=True)[:NEWEST]
-            expected[f"{host}/sitemap.xml"] = {pk for _, pk in rows}
-            expected[f"{host}/jobs.atom"] = {pk for _, pk in newest}
+            self.expected[f"{host}/sitemap.xml"] = {pk for _, pk in rows}
+            self.expected[f"{host}/jobs.atom"] = {pk for _, pk in newest}
             files = _FILE.findall(self.xml("/sitemap.xml", host))
-            seen[f"{host}/sitemap.xml"] = {
+            self.seen[f"{host}/sitemap.xml"] = {
                 int(pk) for path in files for pk in _PAGE.findall(self.xml(path, host))
             }
-            seen[f"{host}/jobs.atom"] = set(map(int, _ENTRY.findall(self.xml("/jobs.atom", host))))
-        for name in sorted(expected.keys() | seen.keys()):
-            yield from compare(name, expected[name], seen[name])
-        yield from self.faults
+            self.seen[f"{host}/jobs.atom"] = set(map(int, _ENTRY.findall(self.xml("/jobs.atom", host))))
 
     def vacancies(self) -> Iterator[Vacancy]:
         rows = (
@@ -137,3 +149,8 @@ class SiteAudit:
         except ElementTree.ParseError as error:
             self.faults.append(f"{host}{path}: {error}")
         return content.decode()
+
+
+def host_of(vacancy: Vacancy) -> str:
+    """Return the host whose career site has `vacancy`, "" for the main one."""
+    return vacancy.shown_brand.host if vacancy.shown_brand else ""

@@ -201,18 +201,17 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
         "next": filters.page(number + 1) if found["links"]["next"] else "",
         "canonical": site.url(address),
         "alternates": _alternates(site),
-        "share": share(
-            site,
-            title=heading,
-            description=(visible_text(brand.description) if brand else "")
-            or _("Current vacancies of %(brand)s") % {"brand": brand.name if brand else site.name},
-            image="",
-            language=translation.get_language(),
-        ),
+        "share": _share_of_list(site, heading, brand),
         "is_indexed": filters.is_indexed and bool(found["data"]),
         "alert": _with(page_path("alerts", translation.get_language()), [*filters.alert_query, *own]),
     }
     return interface.cache(respond(site, "list.html", context))
+
+
+def _share_of_list(site: Site, heading: str, brand: Brand | None) -> dict[str, Any]:
+    text = visible_text(brand.description) if brand else ""
+    text = text or _("Current vacancies of %(brand)s") % {"brand": brand.name if brand else site.name}
+    return share(site, title=heading, description=text, image="", language=translation.get_language())
 
 
 def _items(site: Site, found: list[JsonObject], source: str = "", back: str = "") -> list[ShownItem]:

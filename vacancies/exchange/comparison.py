@@ -79,29 +79,32 @@ def different_keys(item: JsonObject, vacancy: Vacancy, attachments: list[Attachm
     stored: JsonObject = {
         "brand": vacancy.brand and comparable(vacancy.brand.name),
         "head_recruiter": vacancy.head_recruiter and vacancy.head_recruiter.name,
+        "recruiters": [link.recruiter.name for link in vacancy.ordered_recruiter_links],
+        "places": addresses(vacancy.sites),
+        "remote_countries": vacancy.remote_countries,
+        "attachments": [(a.name, a.url) for a in attachments if a.url],
     }
-    stored["recruiters"] = [link.recruiter.name for link in vacancy.ordered_recruiter_links]
-    stored["places"] = addresses(vacancy.sites)
-    stored["remote_countries"] = vacancy.remote_countries
-    stored["attachments"] = [(a.name, a.url) for a in attachments if a.url]
-    for name, value in stored.items():
-        if name not in item:
-            continue
-        received = item[name]
-        if name == "recruiters":
-            received = list(dict.fromkeys(data["name"] for data in received or ()))
-        elif name == "attachments":
-            received = attachment_pairs(item)
-        elif name == "brand":
-            received = received and comparable(received["name"])
-        elif name == "head_recruiter":
-            received = received and received["name"]
-        if received != value:
-            different.append(name)
+    received = {name: _comparable_row(name, item) for name in stored if name in item}
+    different += [name for name, value in received.items() if value != stored[name]]
     for key, at in (("updated_at", vacancy.updated_at), (end_key(item), vacancy.publish_until)):
         if key in item and as_shown(item[key], at) != at:
             different.append(key)
     return different
+
+
+def _comparable_row(name: str, item: JsonObject) -> Any:
+    """Return the rows of the key `name` of `item` as `different_keys` has those of a vacancy."""
+    received = item[name]
+    match name:
+        case "brand":
+            return received and comparable(received["name"])
+        case "head_recruiter":
+            return received and received["name"]
+        case "recruiters":
+            return list(dict.fromkeys(data["name"] for data in received or ()))
+        case "attachments":
+            return attachment_pairs(item)
+    return received
 
 
 def set_by_recruiters(pks: Iterable[int]) -> dict[str, set[int]]:

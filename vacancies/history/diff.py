@@ -96,20 +96,14 @@ def lines(name: str, value: Any) -> list[str]:
     field = _field(name)
     if value is None or value == "" or value == []:
         return []
+    if isinstance(value, list):
+        return _lines_of_rows(name, value)
     if isinstance(field, HtmlField):
         return text_lines(value)
     if isinstance(value, bool):
         return [] if value == field.default else [_("Yes") if value else _("No")]
-    if name == "attachments":
-        return [f"{each['name']} ({each['url']})" if each["url"] else each["name"] for each in value]
-    if name == "places":
-        return [place_text(each) for each in value]
-    if name == "remote_countries":  # not in the language of the user who saved it
-        return [country_name(code) for code, _name in value]
     if name == "image":
         return [_("Uploaded image")]
-    if isinstance(value, list):
-        return [label for _, label in value] if isinstance(value[0], list) else [value[1]]
     if field.choices:
         return [str(dict(field.flatchoices).get(value, value))]
     if field.get_internal_type() == "DateTimeField":
@@ -117,6 +111,17 @@ def lines(name: str, value: Any) -> list[str]:
     if field.get_internal_type() == "DateField":
         return [format_date(date.fromisoformat(value))]
     return str(value).splitlines()
+
+
+def _lines_of_rows(name: str, rows: list[Any]) -> list[str]:
+    match name:
+        case "attachments":
+            return [f"{each['name']} ({each['url']})" if each["url"] else each["name"] for each in rows]
+        case "places":
+            return [place_text(each) for each in rows]
+        case "remote_countries":  # not in the language of the user who saved it
+            return [country_name(code) for code, _name in rows]
+    return [label for _, label in rows] if isinstance(rows[0], list) else [rows[1]]
 
 
 def place_text(place: Mapping[str, Any]) -> str:

@@ -16,16 +16,8 @@ from vacancies.models.statistics import (
 )
 from vacancies.models.template import VacancyTemplate
 from vacancies.models.unsaved import Autosave, Presence, purge_unsaved, settled_pages
-from vacancies.models.vacancy import (
-    Attachment,
-    Audience,
-    Place,
-    State,
-    Vacancy,
-    VacancyOption,
-    VacancyRecruiter,
-    VacancyStatus,
-)
+from vacancies.models.vacancy import Audience, State, Vacancy, VacancyStatus
+from vacancies.models.vacancy_rows import Attachment, Place, VacancyOption, VacancyRecruiter
 from vacancies.models.version import Change, Version
 
 __all__ = [

@@ -118,17 +118,26 @@ def undo_versions(
                 set_values(vacancy, version.before)
                 changed.append(vacancy)
         if created:
-            deleted = delete(vacancies=Vacancy.objects.filter(pk__in=created), at=at, author=author)
-            result.done += deleted.done
-            result.refused |= deleted.refused
-            kept = Vacancy.objects.filter(pk__in=[vacancy.pk for vacancy in deleted.refused])
-            for pk in unpublish(vacancies=kept, at=at, author=author).done:  # applications came meanwhile
-                vacancy = there[pk]
-                result.notes[vacancy] = f"{result.refused.pop(vacancy)['']} {_('It was unpublished.')}"
+            _delete_or_unpublish([there[pk] for pk in created], result, author=author, at=at)
         if changed:
             save_values(changed, before, Change.RESTORED, author=author, at=at)
             result.done += [vacancy.pk for vacancy in changed]
     return result
+
+
+def _delete_or_unpublish(
+    created: list[Vacancy], result: BulkResult, *, author: User | None, at: datetime
+) -> None:
+    """Delete the new vacancies. Those that have applications meanwhile are unpublished."""
+    named = Vacancy.objects.filter(pk__in=[vacancy.pk for vacancy in created])
+    deleted = delete(vacancies=named, at=at, author=author)
+    result.done += deleted.done
+    result.refused |= deleted.refused
+    kept = Vacancy.objects.filter(pk__in=[vacancy.pk for vacancy in deleted.refused])
+    there = {vacancy.pk: vacancy for vacancy in created}
+    for pk in unpublish(vacancies=kept, at=at, author=author).done:
+        vacancy = there[pk]
+        result.notes[vacancy] = f"{result.refused.pop(vacancy)['']} {_('It was unpublished.')}"
 
 
 def _unapproved(recorded: list[Version], there: dict[int, Vacancy], *, at: datetime) -> set[int]:

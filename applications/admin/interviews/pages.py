@@ -284,7 +284,6 @@ class InterviewPages(ApplicationPages):
                 self.message(request, gettext("The interview was cancelled."), messages.SUCCESS)
             return self._back(request, application)
         context = {
-            "media": self.admin.media,
             "application": application,
             "entry": entry,
             "people": [each.name for each in entry.participants.select_related("user", "entry__application")],

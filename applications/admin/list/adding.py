@@ -44,6 +44,7 @@ from applications.submissions.files import FileError, StoredFiles, store
 from applications.submissions.idempotency import KeyInUseError, KeyReusedError
 from jobsite import private_files
 from jobsite.admin.base import as_id
+from jobsite.admin.pages import AdminPages
 from jobsite.api.absolute_urls import base_url
 from jobsite.languages import site_language, supported
 from jobsite.text.formats import format_date
@@ -164,42 +165,43 @@ class AddingForm(ContactForm):
         return super().clean()
 
 
-def add_view(model_admin: ModelAdmin, request: UserRequest) -> HttpResponse:
-    """Show the form; add the application, unless others are likely of the same person and were not shown
-    yet."""
-    if not request.user.has_perm(ADD):
-        raise PermissionDenied
-    sent = (request.POST, request.FILES) if request.method == "POST" else ()
-    form = AddingForm(*sent, request=request, model_admin=model_admin, initial=_initial(request))
-    likely: list[Likely] = []
-    stored = StoredFiles()
-    key = request.POST.get("key", "")[:KEY_MAX] or secrets.token_hex(16)
-    if form.is_bound:
-        is_valid = form.is_valid()
-        stored = _stored(request, form)
-        if is_valid and not form.errors:
-            likely = _likely(request, form, stored, key)
-            if ",".join(str(each.application.pk) for each in likely) == request.POST.get("seen", ""):
-                if response := _add(request, form, stored, key):
-                    return response
-                key = secrets.token_hex(16)
-    context = {
-        **model_admin.admin_site.each_context(request),
-        "title": gettext("Add application"),
-        "opts": model_admin.opts,
-        "media": model_admin.media + forms.Media(AutocompleteDropdownForm.Media),
-        "form": form,
-        "likely": likely,
-        "seen": ",".join(str(each.application.pk) for each in likely),
-        "key": key,
-        "to_read_out": [" ".join(purpose(Origin(basis=basis))) for basis in ("request", "interest")],
-        "kept": [(_signed(request, row), row.original_name, filesizeformat(row.size)) for row in stored.rows],
-        "back": reverse("admin:applications_application_changelist"),
-    }
-    template = "admin/applications/application/list/add.html"
-    response = TemplateResponse(request, template, context, status=422 if form.errors else 200)
-    response["Cache-Control"] = "private, no-store"
-    return response
+class AddingPage(AdminPages):
+    def add_view(self, request: UserRequest) -> HttpResponse:
+        """Show the form; add the application, unless others are likely of the same person and were not shown
+        yet."""
+        if not request.user.has_perm(ADD):
+            raise PermissionDenied
+        sent = (request.POST, request.FILES) if request.method == "POST" else ()
+        form = AddingForm(*sent, request=request, model_admin=self.admin, initial=_initial(request))
+        likely: list[Likely] = []
+        stored = StoredFiles()
+        key = request.POST.get("key", "")[:KEY_MAX] or secrets.token_hex(16)
+        if form.is_bound:
+            is_valid = form.is_valid()
+            stored = _stored(request, form)
+            if is_valid and not form.errors:
+                likely = _likely(request, form, stored, key)
+                if ",".join(str(each.application.pk) for each in likely) == request.POST.get("seen", ""):
+                    if response := _add(request, form, stored, key):
+                        return response
+                    key = secrets.token_hex(16)
+        context = {
+            **self.context(request, gettext("Add application")),
+            "media": self.admin.media + forms.Media(AutocompleteDropdownForm.Media),
+            "form": form,
+            "likely": likely,
+            "seen": ",".join(str(each.application.pk) for each in likely),
+            "key": key,
+            "to_read_out": [" ".join(purpose(Origin(basis=basis))) for basis in ("request", "interest")],
+            "kept": [
+                (_signed(request, row), row.original_name, filesizeformat(row.size)) for row in stored.rows
+            ],
+            "back": reverse("admin:applications_application_changelist"),
+        }
+        template = "admin/applications/application/list/add.html"
+        response = TemplateResponse(request, template, context, status=422 if form.errors else 200)
+        response["Cache-Control"] = "private, no-store"
+        return response
 
 
 def _initial(request: UserRequest) -> dict[str, Any]:

@@ -93,15 +93,22 @@ def scorecards_context(
         context["hidden_scorecards"] = 0 if is_shown else len(sent)
     if may_add:
         sent_about = {card.entry_id for card in sent if card.author_id == request.user.pk}
-        now = timezone.now()
-        about = [*(each for each in entries if each.planned_at <= now and not each.is_cancelled), None]
-        url = reverse("admin:applications_application_scorecard", args=[application.pk])
-        context["open_scorecards"] = [
-            {"url": f"{url}?entry={entry.pk}" if entry else url, "about": _about(entry)}
-            for entry in about
-            if (entry.pk if entry else None) not in sent_about
-        ]
+        context["open_scorecards"] = _open(application, entries, sent_about)
     return context
+
+
+def _open(
+    application: Application, entries: Iterable[HistoryEntry], sent_about: set[int | None]
+) -> list[Context]:
+    """Return the scorecards that the user may still write: about past interviews, and about none."""
+    now = timezone.now()
+    about = [*(each for each in entries if each.planned_at <= now and not each.is_cancelled), None]
+    url = reverse("admin:applications_application_scorecard", args=[application.pk])
+    return [
+        {"url": f"{url}?entry={entry.pk}" if entry else url, "about": _about(entry)}
+        for entry in about
+        if (entry.pk if entry else None) not in sent_about
+    ]
 
 
 def _about(entry: HistoryEntry | None) -> str:

@@ -221,7 +221,6 @@ class SavedViewPages(AdminPages):
             request,
             title,
             form=form,
-            media=self.admin.media + form.media,
             view=view,
             shown=" ".join(view.columns),
             back=address_of(view) if view.pk else f"../../?{view.query}",

@@ -40,16 +40,14 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: object, **options: Any) -> None:
-        rules = options["rule"] or quality.RULES
+        rules, limit = options["rule"] or quality.RULES, options["limit"]
         if unknown := [rule for rule in rules if rule not in quality.RULES]:
             raise UsageError(f"Unknown rule {unknown[0]!r}; the rules are {', '.join(quality.RULES)}.")
-        limit = options["limit"]
         if limit is not None and limit < 0:
             raise UsageError(f"--limit must be 0 or more; received {limit}.")
         if limit is None and not self.json:
             limit = MAX_FINDINGS
         fixed = self.fix(is_dry=options["dry_run"]) if options["fix"] else 0
-
         counts: Counter[tuple[str, bool]] = Counter()
         shown: list[QualityFinding] = []
         for finding in self.findings():
@@ -58,31 +56,38 @@ class Command(BaseCommand):
                 if limit is None or counts[finding.code, finding.is_error] <= limit:
                     shown.append(finding)
         errors = sum(count for (_, is_error), count in counts.items() if is_error)
-        totals = [
-            {"rule": rule, "level": "error" if is_error else "warning", "count": count}
-            for (rule, is_error), count in sorted(
-                counts.items(), key=lambda row: (not row[0][1], -row[1], row[0])
-            )
-        ]
-        lines = [str(finding) for finding in shown]
-        if missing := counts.total() - len(shown):
-            lines.append(f"{missing} more; --limit N lists N of each rule.")
-        lines += [
-            f"total: {row['count']} {row['level']}{'s' * (row['count'] != 1)} [{row['rule']}]"
-            for row in totals
-        ]
         summary = f"{errors} errors and {counts.total() - errors} warnings."
         if options["fix"]:
             summary = f"{'Would clean' if options['dry_run'] else 'Cleaned'} {fixed} rows. {summary}"
+        totals = self.totals(counts)
         self.finish(
             summary,
             ok=not errors,
-            lines=lines,
+            lines=self.lines(shown, totals),
             errors=errors,
             fixed=fixed,
             totals=totals,
             findings=[asdict(finding) for finding in shown],
         )
+
+    @staticmethod
+    def totals(counts: Counter[tuple[str, bool]]) -> list[dict[str, Any]]:
+        """Return the number of findings by rule, errors first, then the most frequent rule."""
+        rows = sorted(counts.items(), key=lambda row: (not row[0][1], -row[1], row[0]))
+        return [
+            {"rule": rule, "level": "error" if is_error else "warning", "count": count}
+            for (rule, is_error), count in rows
+        ]
+
+    @staticmethod
+    def lines(shown: list[QualityFinding], totals: list[dict[str, Any]]) -> list[str]:
+        lines = [str(finding) for finding in shown]
+        if missing := sum(row["count"] for row in totals) - len(shown):
+            lines.append(f"{missing} more; --limit N lists N of each rule.")
+        return lines + [
+            f"total: {row['count']} {row['level']}{'s' * (row['count'] != 1)} [{row['rule']}]"
+            for row in totals
+        ]
 
     def fix(self, *, is_dry: bool) -> int:
         """Save the rows that are not stored as they would be saved now. Return their number."""

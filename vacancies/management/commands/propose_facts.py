@@ -69,32 +69,9 @@ class Command(BaseCommand):
         else:
             self.write(rows, types, done)
             summary = f"Wrote {done}."
-        self.finish(
-            summary,
-            ok=not done.failed,
-            lines=[f"vacancy {pk}: {reason}" for pk, reason in done.failed],
-            locations=[
-                {"location": each.location, "places": each.value}
-                | {"vacancies": len(each.pks), "waiting": each.waiting}
-                for each in places
-            ],
-            languages=[
-                {"language": each.value or None, "vacancies": each.pks, "waiting": each.waiting}
-                for each in languages
-            ],
-            options=[
-                {"filter": each.option.filter.keyword, "label": each.option.label}
-                | {"employment_type": each.employment_type, "vacancies": each.used}
-                for each in types
-            ],
-            written={
-                "vacancies": done.counts["places"],
-                "languages": done.counts["language"],
-                "options": done.counts["options"],
-                "skipped": done.skipped,
-            },
-            failed=[{"id": pk, "message": reason} for pk, reason in done.failed],
-        )
+        lines = [f"vacancy {pk}: {reason}" for pk, reason in done.failed]
+        data = _data(places, languages, types, done)
+        self.finish(summary, ok=not done.failed, lines=lines, **data)
 
     def write(self, rows: list[tuple[int, Proposal]], types: list[TypeProposal], done: Written) -> None:
         self.written = lambda: f"Wrote {done}. Run the command again to continue."
@@ -109,6 +86,35 @@ class Command(BaseCommand):
 
 def _is_confirmed(question: str) -> bool:
     return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _data(
+    places: list[Proposal], languages: list[Proposal], types: list[TypeProposal], done: Written
+) -> JsonObject:
+    """Return what the command prints as JSON."""
+    return {
+        "locations": [
+            {"location": each.location, "places": each.value}
+            | {"vacancies": len(each.pks), "waiting": each.waiting}
+            for each in places
+        ],
+        "languages": [
+            {"language": each.value or None, "vacancies": each.pks, "waiting": each.waiting}
+            for each in languages
+        ],
+        "options": [
+            {"filter": each.option.filter.keyword, "label": each.option.label}
+            | {"employment_type": each.employment_type, "vacancies": each.used}
+            for each in types
+        ],
+        "written": {
+            "vacancies": done.counts["places"],
+            "languages": done.counts["language"],
+            "options": done.counts["options"],
+            "skipped": done.skipped,
+        },
+        "failed": [{"id": pk, "message": reason} for pk, reason in done.failed],
+    }
 
 
 def _lines(places: list[Proposal], languages: list[Proposal], types: list[TypeProposal]) -> Iterator[str]:

@@ -111,3 +111,13 @@ def test_log_is_filtered_by_person_and_record(acme, jan):
     url = f"/admin/applications/application/{jan.pk}/change/"  # links to its log
     link = f'{LIST}?application={jan.pk}"'
     assert [link in each.get(url).text for each in (client, signed_in(bob))] == [True, False]
+
+
+def test_history_that_is_not_shown_is_not_logged(acme, jan):
+    foreign = make_application(vacancy=make_vacancy(brand=make_brand("Beta")), user=None)
+    client = signed_in(colleague("an", "Recruiter", acme))
+    pages = [
+        f"/admin/applications/application/{pk}/history/" for pk in (jan.pk, foreign.pk, 10**6, "x", "9" * 30)
+    ]
+    assert [client.get(page).status_code for page in pages] == [200, 302, 302, 302, 302]
+    assert list(AccessLog.objects.values_list("application", flat=True)) == [jan.pk]
