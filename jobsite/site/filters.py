@@ -1,5 +1,6 @@
 """The search, the filters and the order of a list, as the address of the page states them."""
 
+import re
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -22,6 +23,11 @@ PAGE_SIZE = 20
 # Parameters that the page sets itself, or that say where a visitor comes from.
 OWN = (SIZE, "fields", "source", PLACE, KM)
 NAMES = (*VacancyFilterSet.base_filters, NUMBER)
+# Names without brackets by which a visitor means a parameter: the page says how it is written.
+HINTED = re.compile(
+    r"(?:q|query|search|page|sort(?:_?by)?|order(?:_?by)?|filter|field|region|category|brand|country)s?$",
+    re.IGNORECASE,
+)
 BACK = "list"  # parameter of the page of a vacancy: the query of the list from which a visitor came
 
 
@@ -58,11 +64,12 @@ class Link:
 
 
 def meant_parameters(query: QueryDict) -> QueryDict:
-    """Return `query` without the names that are none of a list, such as "from" of a newsletter. To a client
-    of the interface, they would be an error."""
+    """Return `query` without the names by which a visitor means no parameter of the list, such as "from" of a
+    newsletter. To a client of the interface, they would be an error."""
     kept = query.copy()
     for name in query:
-        if name not in (*NAMES, *OWN) and not name.startswith(("filter[", "page[")):
+        is_meant = HINTED.match(name) or name.startswith(("filter[", "page["))
+        if name not in (*NAMES, *OWN) and not is_meant:
             del kept[name]
     return kept
 
