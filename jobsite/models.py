@@ -15,7 +15,7 @@ class Revision(models.Model):
     # The same for rows that many pages share: option labels, brands, recruiters, forms.
     shared = models.BigIntegerField(default=0, db_default=0)
     # PostgreSQL's system identifier and timeline at the last change. With others, a new epoch begins: both
-    # numbers jump, so that none is reused that a lost server gave out (migration 0004).
+    # numbers jump, so that none is reused that a lost server gave out (migration 0002).
     timeline = models.CharField(max_length=40, default="", db_default="")
 
     def __str__(self) -> str:

@@ -18,6 +18,7 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connect
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 
+from jobsite.db.history import missing_parts
 from jobsite.serving.replica import REPLICA
 from jobsite.types import JsonObject
 
@@ -91,9 +92,13 @@ def count_unapplied_migrations() -> int:
     global _applied
     recorded = frozenset(MigrationRecorder(connections["default"]).applied_migrations())
     if _applied is None or _applied[0] != recorded:
-        executor = MigrationExecutor(connections["default"])
-        _applied = recorded, len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+        _applied = recorded, len(missing_parts(recorded)) or _plan_length()
     return _applied[1]
+
+
+def _plan_length() -> int:
+    executor = MigrationExecutor(connections["default"])
+    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 def database_state() -> tuple[str, int]:

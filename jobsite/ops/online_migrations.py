@@ -5,13 +5,15 @@ databases they are Django's operations, each in a transaction. A migration that 
 False` and can be interrupted: every operation can be repeated.
 """
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from django.db import migrations, models, router, transaction
+from django.db import DatabaseError, migrations, models, router, transaction
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
-from django.db.migrations.state import ProjectState, StateApps
+from django.db.migrations.operations.base import Operation
+from django.db.migrations.state import ProjectState
 
 
 def _is_online(schema_editor: BaseDatabaseSchemaEditor) -> bool:
@@ -94,53 +96,6 @@ class AddIndexOnline(migrations.AddIndex):
             super().database_backwards(app_label, schema_editor, from_state, to_state)
         else:
             without_lock_timeout(schema_editor, f'DROP INDEX CONCURRENTLY IF EXISTS "{self.index.name}"')
-
-
-class CreateModelOnline(migrations.CreateModel):
-    """Creates the table with its indexes in one transaction, unless it exists."""
-
-    def database_forwards(
-        self,
-        app_label: str,
-        schema_editor: BaseDatabaseSchemaEditor,
-        from_state: ProjectState,
-        to_state: ProjectState,
-    ) -> None:
-        if not self._exists(app_label, schema_editor, to_state):
-            with _atomic(schema_editor):
-                super().database_forwards(app_label, schema_editor, from_state, to_state)
-
-    def database_backwards(
-        self,
-        app_label: str,
-        schema_editor: BaseDatabaseSchemaEditor,
-        from_state: ProjectState,
-        to_state: ProjectState,
-    ) -> None:
-        if self._exists(app_label, schema_editor, from_state):
-            with _atomic(schema_editor):
-                super().database_backwards(app_label, schema_editor, from_state, to_state)
-
-    def _exists(self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, state: ProjectState) -> bool:
-        table = state.apps.get_model(app_label, self.name)._meta.db_table
-        return table in schema_editor.connection.introspection.table_names()
-
-
-class AddColumnOnline(migrations.AddField):
-    """Adds a column with a default, in a transaction of its own: with others, its lock would be held until
-    all are done. Does nothing if the column exists, so that an interrupted migration can be repeated."""
-
-    def database_forwards(
-        self,
-        app_label: str,
-        schema_editor: BaseDatabaseSchemaEditor,
-        from_state: ProjectState,
-        to_state: ProjectState,
-    ) -> None:
-        model = to_state.apps.get_model(app_label, self.model_name)
-        if model._meta.get_field(self.name).column not in _columns(schema_editor, model._meta.db_table):
-            with _atomic(schema_editor):
-                super().database_forwards(app_label, schema_editor, from_state, to_state)
 
 
 class AddForeignKeyOnline(migrations.AddField):
@@ -268,30 +223,58 @@ def revision_trigger(table: str, *, shared: int) -> str:
     )
 
 
-class DropTriggers(migrations.RunPython):
-    """Backwards: drops the trigger functions that use tables which are about to be dropped. Also forwards, if
-    `forwards` is true.
+class DropTriggers(Operation):
+    """Backwards: drops the trigger functions that use tables which are about to be dropped.
 
     SQLite's triggers are dropped before every migration (jobsite/serving/revision.py).
     """
 
-    def __init__(self, tables: str, *, forwards: bool = False) -> None:
+    def __init__(self, tables: str) -> None:
         """`tables` is a regular expression."""
+        self.tables = tables
 
-        def drop(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
-            if not _is_online(schema_editor):
-                return
-            with schema_editor.connection.cursor() as cursor:
-                cursor.execute(
-                    "SELECT oid::regprocedure FROM pg_proc WHERE prosrc ~ %s "
-                    "AND pronamespace = current_schema()::regnamespace",
-                    [rf"\m({tables})\M"],
-                )
-                for (function,) in cursor.fetchall():
-                    cursor.execute(f"DROP FUNCTION {function} CASCADE")
+    def state_forwards(self, app_label: str, state: ProjectState) -> None:
+        """Change nothing."""
 
-        super().__init__(drop if forwards else migrations.RunPython.noop, drop)
-        self.tables, self.forwards = tables, forwards
+    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        """Change nothing."""
 
-    def deconstruct(self) -> tuple[str, list[object], dict[str, Any]]:
-        return type(self).__name__, [self.tables], {"forwards": True} if self.forwards else {}
+    def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        if not _is_online(schema_editor):
+            return
+        with schema_editor.connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT oid::regprocedure FROM pg_proc WHERE prosrc ~ %s "
+                "AND pronamespace = current_schema()::regnamespace",
+                [rf"\m({self.tables})\M"],
+            )
+            for (function,) in cursor.fetchall():
+                cursor.execute(f"DROP FUNCTION {function} CASCADE")
+
+
+class AddTrigramIndexOnline(Operation):
+    """Creates an index for searches within a text, on PostgreSQL with the extension pg_trgm."""
+
+    def __init__(self, name: str, table: str, text: str) -> None:
+        """`text` is a column, or an expression in parentheses."""
+        self.name, self.table, self.text = name, table, text
+
+    def state_forwards(self, app_label: str, state: ProjectState) -> None:
+        """Change nothing."""
+
+    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        if _is_online(schema_editor):
+            self.create(schema_editor)
+
+    def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        if _is_online(schema_editor):
+            without_lock_timeout(schema_editor, f'DROP INDEX CONCURRENTLY IF EXISTS "{self.name}"')
+
+    def create(self, schema_editor: BaseDatabaseSchemaEditor) -> None:
+        try:
+            schema_editor.execute("CREATE EXTENSION IF NOT EXISTS pg_trgm")
+        except DatabaseError as error:  # search works without it, but slower
+            sys.stderr.write(f"\n  No index {self.name}, see docs/operations/scale.md: {error}")
+        else:
+            columns = f"USING gin ({self.text} gin_trgm_ops)"
+            _create_index(schema_editor, f'CREATE INDEX "{self.name}" ON {self.table} {columns}')

@@ -83,8 +83,8 @@ def read_state() -> RevisionState:
 
 def bump(using: str) -> None:
     """Raise both numbers, as the triggers do."""
-    if connections[using].vendor == "sqlite":  # a migration of an earlier release made the number negative
-        sql = "UPDATE jobsite_revision SET number = abs(number) + 1, shared = shared + 1"
+    if connections[using].vendor == "sqlite":
+        sql = "UPDATE jobsite_revision SET number = number + 1, shared = shared + 1"
     else:
         sql = "INSERT INTO jobsite_pending_bump (shared) VALUES (1)"
     with connections[using].cursor() as cursor:

@@ -116,7 +116,7 @@ def migrations(env: dict[str, str]) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 def oldest() -> str:
     """Return the oldest commit that can be upgraded: the last one that edited an initial migration."""
-    command = ["git", "-C", ROOT, "log", "-1", "--format=%h", "--", "*/migrations/0001_initial.py"]
+    command = ["git", "-C", ROOT, "log", "-1", "--format=%h", "--", "*/migrations/0001_*.py"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 

@@ -57,7 +57,7 @@ def balance() -> bool:
     Return False if another transaction, or autovacuum, has a lock on the counts.
     """
     with suppress(DatabaseError), best_effort_write() as cursor:
-        # See bucket_count_change() in migration 0014.
+        # See bucket_count_change() in migration 0004.
         cursor.execute("LOCK TABLE vacancies_bucketcount IN SHARE ROW EXCLUSIVE MODE NOWAIT")
         _balance(cursor)
         return True

@@ -1,4 +1,4 @@
-"""The triggers on SQLite that record which vacancies changed. On PostgreSQL, migration 0021 creates them."""
+"""The triggers on SQLite that record which vacancies changed. On PostgreSQL, migration 0004 creates them."""
 
 from typing import Any
 

@@ -4,13 +4,18 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands.migrate import Command as BaseCommand
 from django.db import OperationalError, connections
+from django.db.migrations.recorder import MigrationRecorder
 from psycopg.errors import LockNotAvailable
+
+from jobsite.db.autodetector import Autodetector
+from jobsite.db.history import missing_parts
 
 PAUSE = 1  # seconds between two attempts, for the transactions that had to wait
 
 
 class Command(BaseCommand):
     help = f"{BaseCommand.help} On PostgreSQL, limits the time that it waits for a lock, and tries again."
+    autodetector = Autodetector
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
@@ -25,6 +30,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, **options: Any) -> None:
         connection = connections[options["database"]]
+        if missing := missing_parts(MigrationRecorder(connection).applied_migrations()):
+            raise CommandError(
+                f"The database lacks {missing[0]} and {len(missing) - 1} other migrations of the code before "
+                "1.0.0. Run `migrate` of that code first: see docs/operations/upgrade.md."
+            )
         timeout, tries = options.pop("lock_timeout"), options.pop("tries")
         if connection.vendor != "postgresql":
             super().handle(*args, **options)

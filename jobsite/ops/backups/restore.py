@@ -6,15 +6,16 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
-from django.db.migrations.loader import MigrationLoader
 
 from jobsite import private_files
+from jobsite.db.history import missing_parts, replacements
 from jobsite.db.locks import dispatcher_stopped
 from jobsite.ops.backups import bucket, databases
 from jobsite.ops.backups.archive import (
@@ -112,11 +113,14 @@ def _check_compatible(manifest: JsonObject) -> None:
     if manifest["engine"] != connection.vendor:
         engine = printable(manifest["engine"])
         raise BackupError(f"The archive is of {engine}, and DATABASE_URL of {connection.vendor}.")
-    known = MigrationLoader(None).disk_migrations.keys()
+    known = replacements()
+    names = {*known, *chain.from_iterable(known.values())}
     apps = {app for app, _ in known}
-    unknown = [f"{a}.{n}" for a, n in manifest["migrations"] if a in apps and (a, n) not in known]
+    unknown = [f"{a}.{n}" for a, n in manifest["migrations"] if a in apps and (a, n) not in names]
     if unknown:
         raise BackupError(f"The archive is of newer code, with {printable(', '.join(unknown))}.")
+    if missing := missing_parts([(a, n) for a, n in manifest["migrations"]]):
+        raise BackupError(f"The archive is of code before 1.0.0, without {', '.join(missing)}.")
 
 
 def _replace(

@@ -34,7 +34,7 @@ MANIFEST: dict[str, Any] = {
     "engine": "sqlite",
     "django": "5.2",
     "server": "3.40.1",
-    "migrations": [["jobsite", "0001_initial"]],
+    "migrations": [["jobsite", "0001_tables"]],
     "tables": {"auth_user": 3},
     "missing": [],
     "parts": entries(PARTS),

@@ -74,7 +74,7 @@ def test_readiness_depends_on_the_migrations_of_this_code(db, monkeypatch):
     for _ in range(3):  # exceeds the rate limit
         assert readiness() == ("200", READY)
     recorded = MigrationRecorder.applied_migrations
-    last = MigrationLoader(None).graph.leaf_nodes("vacancies")[0]
+    last = MigrationLoader(None).graph.leaf_nodes("sessions")[0]
 
     def changed(self):
         return {key: row for key, row in (recorded(self) | newer).items() if key != missing}

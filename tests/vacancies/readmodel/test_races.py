@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import timedelta
 from functools import partial
-from importlib import import_module
 from itertools import product
 from threading import Event
 from typing import Any
@@ -40,7 +39,6 @@ from vacancies.models import (
     Brand,
     Filter,
     FilterOption,
-    ListedVacancy,
     Place,
     Recruiter,
     RenderedItem,
@@ -364,29 +362,11 @@ def test_change_after_a_rolled_back_savepoint_raises_the_revision(site):
     assert bucket_counts() == published_counts()
 
 
-def fill() -> None:
-    """Fill the read model as the migration of its triggers does."""
-    with connection.cursor() as cursor:
-        cursor.execute(import_module("vacancies.migrations.0014_read_model_triggers").FILL)
-
-
 STEPS = {
     "unpublished": "UPDATE vacancies_vacancy SET status = 'unpublished'",
     "saved": "UPDATE vacancies_vacancy SET title = 'New'",
     "locked": "SELECT 1 FROM vacancies_vacancy FOR UPDATE",
 }
-
-
-@on_postgresql
-@pytest.mark.parametrize("step", STEPS)
-def test_vacancy_is_changed_or_locked_while_a_migration_fills_the_read_model(site, step):
-    make_vacancy()
-    ListedVacancy.objects.all().delete()
-    with ExitStack() as stack, elsewhere() as execute:
-        execute(STEPS[step])
-        stack.enter_context(waiting(fill))
-    check(site, LIST)
-    assert bucket_counts() == published_counts() == [step != "unpublished", 0, 0, 0]
 
 
 @on_postgresql
