@@ -109,6 +109,7 @@ def test_invalid_archive_changes_nothing(site, settings, tmp_path):
     assert_refused("Not part of a backup")
     for values, match in (
         ({"migrations": [["vacancies", "9999_later"]]}, "newer code, with vacancies.9999_later"),
+        ({"migrations": [["jobsite", "0001_initial"]]}, "before 1.0.0, without jobsite.0002"),
         ({"engine": "oracle"}, "archive is of oracle"),
         ({"format": 99}, "format 99"),
     ):
