@@ -204,7 +204,7 @@ def upgrade(options: argparse.Namespace, folder: Path, stack: contextlib.ExitSta
     found += publisher.stale + [text for node in nodes for text in differences(database, node.port)]
     titles = database.sql("SELECT json_object_agg(id, title) FROM vacancies_vacancy")
     found += recruiter.overwritten
-    found += recruiter.lost({int(pk): title for pk, title in titles.items()})
+    found += recruiter.lost({pk: titles[str(pk)] for pk in recruiter.titles})
     refused = [f"{n} times: {text}" for text, n in Counter(publisher.refused).items()]
     print(*found[:10], *(text for _, text in recruiter.failed[:4]), *refused, sep="\n", file=sys.stderr)
     print(f"From {commit}, {options.vacancies} vacancies\n\n{table(HEAD, rows)}")
