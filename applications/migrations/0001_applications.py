@@ -10,6 +10,8 @@ from jobsite.db.tables import EMPTY, EMPTY_IN_SQL, NULL, CreateModels, fields
 from jobsite.languages import site_language
 
 USER = settings.AUTH_USER_MODEL
+# References of figures, which are kept when the row is deleted
+LOOSE = {"related_name": "+", "null": True, "db_index": False, "db_constraint": False}
 REPLACED = (
     "0001_initial 0003_submissions 0004_application_indexes 0008_figures 0011_wording 0012_field_names "
     "0016_access_erase 0018_reasons 0019_stage_change_reason 0021_stage_email 0022_origins "
@@ -360,22 +362,8 @@ TABLES = [
         "DailyApplications",
         fields(
             day=models.DateField(),
-            brand=models.ForeignKey(
-                "vacancies.brand",
-                models.DO_NOTHING,
-                related_name="+",
-                null=True,
-                db_index=False,
-                db_constraint=False,
-            ),
-            option=models.ForeignKey(
-                "vacancies.filteroption",
-                models.DO_NOTHING,
-                related_name="+",
-                null=True,
-                db_index=False,
-                db_constraint=False,
-            ),
+            brand=models.ForeignKey("vacancies.brand", models.DO_NOTHING, **LOOSE),
+            option=models.ForeignKey("vacancies.filteroption", models.DO_NOTHING, **LOOSE),
             source=models.CharField(max_length=200),
             received=models.PositiveIntegerField(),
         ),

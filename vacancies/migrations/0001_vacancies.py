@@ -12,6 +12,7 @@ from jobsite.languages import site_language
 from vacancies import validators as checks
 
 USER = settings.AUTH_USER_MODEL
+EMPLOYMENT_TYPES = "FULL_TIME PART_TIME CONTRACTOR TEMPORARY INTERN VOLUNTEER PER_DIEM OTHER".split()
 LANGUAGES = (
     "aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu "
     "cv cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he "
@@ -179,19 +180,7 @@ TABLES = [
                     violation_error_message="This filter already has an option with this value.",
                 ),
                 CheckConstraint(
-                    condition=Q(
-                        employment_type__in=[
-                            "",
-                            "FULL_TIME",
-                            "PART_TIME",
-                            "CONTRACTOR",
-                            "TEMPORARY",
-                            "INTERN",
-                            "VOLUNTEER",
-                            "PER_DIEM",
-                            "OTHER",
-                        ]
-                    ),
+                    condition=Q(employment_type__in=["", *EMPLOYMENT_TYPES]),
                     name="employment_type_known",
                 ),
             ],

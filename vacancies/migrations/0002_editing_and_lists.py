@@ -10,6 +10,11 @@ from jobsite.ops.online_migrations import DropTriggers
 from vacancies.models.saved_view import keep_shared
 
 USER = settings.AUTH_USER_MODEL
+CHANGES = (
+    "found created changed published scheduled unpublished extended archived duplicated restored deleted"
+).split()
+# References of figures, which are kept when the row is deleted
+LOOSE = {"related_name": "+", "null": True, "db_index": False, "db_constraint": False}
 # Of the lists
 NEWEST = (F("publish_from").desc(), F("vacancy").desc())
 EXTERNAL = Q(is_expired=False) & Q(audience__in=("public", "both"))
@@ -40,26 +45,7 @@ TABLES = [
             "verbose_name_plural": "versions",
             "ordering": ["-pk"],
             "indexes": [Index(fields=["-id"], condition=Q(change="deleted"), name="versions_deleted")],
-            "constraints": [
-                CheckConstraint(
-                    condition=Q(
-                        change__in=[
-                            "found",
-                            "created",
-                            "changed",
-                            "published",
-                            "scheduled",
-                            "unpublished",
-                            "extended",
-                            "archived",
-                            "duplicated",
-                            "restored",
-                            "deleted",
-                        ]
-                    ),
-                    name="change_known",
-                )
-            ],
+            "constraints": [CheckConstraint(condition=Q(change__in=CHANGES), name="change_known")],
         },
     ),
     migrations.CreateModel(
@@ -228,22 +214,8 @@ TABLES = [
         "DailyVacancies",
         fields(
             day=models.DateField(),
-            brand=models.ForeignKey(
-                "vacancies.brand",
-                models.DO_NOTHING,
-                related_name="+",
-                null=True,
-                db_index=False,
-                db_constraint=False,
-            ),
-            option=models.ForeignKey(
-                "vacancies.filteroption",
-                models.DO_NOTHING,
-                related_name="+",
-                null=True,
-                db_index=False,
-                db_constraint=False,
-            ),
+            brand=models.ForeignKey("vacancies.brand", models.DO_NOTHING, **LOOSE),
+            option=models.ForeignKey("vacancies.filteroption", models.DO_NOTHING, **LOOSE),
             live=models.PositiveIntegerField(),
             went_live=models.PositiveIntegerField(),
             closed=models.PositiveIntegerField(),
@@ -328,14 +300,7 @@ TABLES = [
         "VacancyCount",
         fields(
             block=models.BigIntegerField(),
-            brand=models.ForeignKey(
-                "vacancies.brand",
-                models.DO_NOTHING,
-                related_name="+",
-                null=True,
-                db_index=False,
-                db_constraint=False,
-            ),
+            brand=models.ForeignKey("vacancies.brand", models.DO_NOTHING, **LOOSE),
             status=models.CharField(max_length=20),
             count=models.IntegerField(),
         ),

@@ -196,20 +196,9 @@ END $$
 
 # The search: which vacancies changed since the last merge of its index
 SEARCHED = (
-    "title",
-    "title_internal",
-    "reference",
-    "location",
-    "search_text",
-    "language",
-    "work_place",
-    "brand_id",
-    "audience",
-    "is_hot",
-    "status",
-    "publish_from",
-    "publish_until",
-)
+    "title title_internal reference location search_text language work_place brand_id audience "
+    "is_hot status publish_from publish_until"
+).split()
 SEARCHED_CHILDREN = ("vacancyoption", "place")
 SEARCH = f"""
 CREATE OR REPLACE FUNCTION search_vacancy_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
