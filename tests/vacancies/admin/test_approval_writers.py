@@ -141,7 +141,7 @@ def extend(client: Client, vacancy: Vacancy) -> None:
 
 
 def import_of_a_status(client: Client, vacancy: Vacancy) -> None:
-    _shown, done = imported(client, ID=vacancy.pk, VacancyStatus="Published")
+    _shown, done = imported(client, ID=vacancy.pk, Status="Published")
     assert str(SUBMITTED) in messages_of(done)
 
 
@@ -152,7 +152,7 @@ def import_of_a_closing_date(client: Client, vacancy: Vacancy) -> None:
 
 
 def import_of_a_new_vacancy(client: Client, vacancy: Vacancy) -> None:
-    cells = {"Title": "New", "VacancyStatus": "Published", "Brand": "Strict", "Description": "<p>New</p>"}
+    cells = {"Title": "New", "Status": "Published", "Brand": "Strict", "Description": "<p>New</p>"}
     imported(client, **cells, **{"Lead recruiter (contact)": str(vacancy.head_recruiter)})
     assert Vacancy.objects.get(title="New").status == VacancyStatus.DRAFT
 
