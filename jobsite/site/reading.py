@@ -24,7 +24,7 @@ _KEPT = ("SERVER_NAME", "SERVER_PORT", "HTTP_HOST", "REMOTE_ADDR", "HTTP_X_FORWA
          "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_HOST", "SCRIPT_NAME")  # fmt: skip
 
 
-class RequestRefusedError(Exception):
+class ProblemResponseError(Exception):
     """The interface answered with an error: its `status`, problem document and Retry-After."""
 
     def __init__(self, status: int, problem: Any, retry_after: str = "") -> None:
@@ -84,7 +84,7 @@ class Interface:
             meta[LOCKED] = True
         if response.status_code != 200:
             problem, wait = json.loads(response.content), response.get("Retry-After", "")
-            raise RequestRefusedError(response.status_code, problem, wait)
+            raise ProblemResponseError(response.status_code, problem, wait)
         self.revisions.add(inner.META.get(caching.CACHE_REVISION))
         if (seconds := get_max_age(response)) is not None:
             until = inner.META.get(caching.CACHE_UNTIL, self.now.timestamp() + seconds)

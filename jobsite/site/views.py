@@ -35,7 +35,7 @@ from jobsite.site import jsonld
 from jobsite.site.filters import BACK, Filters
 from jobsite.site.hosts import Site, page_path, stylesheet, theme_path, version_of
 from jobsite.site.items import LISTED, ShownItem
-from jobsite.site.reading import Interface, RequestRefusedError
+from jobsite.site.reading import Interface, ProblemResponseError
 from jobsite.site.sharing import share
 from jobsite.text.html import sanitise, visible_text
 from jobsite.types import JsonObject
@@ -68,7 +68,7 @@ def on_site(view: View) -> View:
             return view(site, **kwargs)
         except Http404:
             template, status, wait = "not_found.html", 404, ""
-        except RequestRefusedError as refusal:
+        except ProblemResponseError as refusal:
             template, status, wait = "refused.html", refusal.status, refusal.retry_after
         except NotReadyError:
             template, status, wait = "refused.html", 503, RETRY_AFTER
@@ -121,7 +121,7 @@ def vacancy(site: Site, pk: int, slug: str = "", language: str = "") -> HttpResp
     interface = site.interface
     try:
         item = interface.get(f"/v1/vacancies/{pk}")["data"]
-    except RequestRefusedError as refusal:
+    except ProblemResponseError as refusal:
         if refusal.status != 404:
             raise
         return _closed(site, interface, pk, language)
@@ -171,7 +171,7 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
     try:
         found = interface.get("/v1/vacancies", [*filters.query, *own, ("fields", ",".join(LISTED))])
         facets = filters.facets(interface.get("/v1/filters", [*filters.facets_query, *own])["data"])
-    except RequestRefusedError as refusal:
+    except ProblemResponseError as refusal:
         if refusal.status != 400:
             raise
         errors = [error["detail"] for error in refusal.problem["errors"]]
