@@ -22,7 +22,7 @@ class RowRefusedError(Exception):
 
 def add_submission(application: Application, data: JsonObject, *, folder: Path, is_dry_run: bool) -> bool:
     """Add the submission `data` to `application`, unless it has one. Return whether it was added. Paths of
-    files are relative to `folder`. Raise RefusedError."""
+    files are relative to `folder`. Raise RowRefusedError."""
     if Submission.objects.filter(application=application).exists():
         return False
     files = {
@@ -52,7 +52,7 @@ def add_submission(application: Application, data: JsonObject, *, folder: Path, 
 
 
 def _file(each: JsonObject, place: str, folder: Path) -> File:
-    """Return the file of a row. Raise RefusedError."""
+    """Return the file of a row. Raise RowRefusedError."""
     if "content" in each:
         return ContentFile(each["content"], each["name"])
     try:

@@ -24,7 +24,7 @@ class NoArchiveError(Exception):
 
 
 def files_of(pks: Sequence[int]) -> list[SubmissionFile]:
-    """Return the files of the applications `pks`, with their applicants. Raise RefusedError."""
+    """Return the files of the applications `pks`, with their applicants. Raise NoArchiveError."""
     if len(pks) > APPLICATIONS_MAX:
         raise NoArchiveError(_("Select at most %(count)d applications.") % {"count": APPLICATIONS_MAX})
     rows = SubmissionFile.objects.filter(submission__application__in=pks)

@@ -139,7 +139,7 @@ class OAuth2Adapter(OpenIDConnectOAuth2Adapter):
         return login
 
     def _decode_id_token(self, app: SocialApp, id_token: str) -> JsonObject:
-        """Return the claims of `id_token`, or raise RefusedError."""
+        """Return the claims of `id_token`, or raise UntrustedResponseError."""
         try:
             header = jwt.get_unverified_header(id_token)
             claims = jwt.decode(

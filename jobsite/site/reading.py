@@ -47,12 +47,12 @@ class Interface:
         self.revisions.add(read_state().number)
 
     def get(self, path: str, query: Query = ()) -> Any:
-        """Return the JSON document at `path`, such as "/v1/vacancies". Raises RefusedError."""
+        """Return the JSON document at `path`, such as "/v1/vacancies". Raises ProblemResponseError."""
         return json.loads(self.response(path, query).content)
 
     def read_shortest_list(self) -> None:
         """Read the shortest list, for a document that contains all vacancies: it counts for the rate limit,
-        and says how long the document is valid. Raises RefusedError."""
+        and says how long the document is valid. Raises ProblemResponseError."""
         self.response("/v1/vacancies", [("page[size]", "1"), ("fields", "id")])
 
     @property
@@ -61,7 +61,7 @@ class Interface:
         return datetime.fromtimestamp(self.until, UTC) if self.until != float("inf") else None
 
     def takes_applications(self, pk: int) -> bool:
-        """Whether this service takes applications to the vacancy `pk`. Raises RefusedError."""
+        """Whether this service takes applications to the vacancy `pk`. Raises ProblemResponseError."""
         return self.response(f"/v1/vacancies/{pk}/form").has_header("Apply")
 
     def response(self, path: str, query: Query = ()) -> HttpResponse:

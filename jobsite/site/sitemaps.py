@@ -52,9 +52,9 @@ def robots(request: HttpRequest) -> HttpResponse:
 
 def document(site: Site, name: str, brand: Brand | None, texts: Callable[[], Iterator[str]]) -> Document:
     """Return the document `name` of the site, or of one brand, with the vacancies that are public now. Counts
-    for the rate limit: raises RefusedError. Raises NotReadyError for a host that is not the whole name in
-    ALLOWED_HOSTS, or that with the port of the server, while PUBLIC_BASE_URL is unset: clients could ask for
-    any number of documents."""
+    for the rate limit: raises ProblemResponseError. Raises NotReadyError for a host that is not the whole
+    name in ALLOWED_HOSTS, or that with the port of the server, while PUBLIC_BASE_URL is unset: clients could
+    ask for any number of documents."""
     interface = site.interface
     host = site.request.get_host().removesuffix(f":{site.request.META['SERVER_PORT']}")
     if not (settings.PUBLIC_BASE_URL or settings.DEBUG or host in settings.ALLOWED_HOSTS):
